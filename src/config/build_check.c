@@ -27,8 +27,7 @@ collide(const struct listen_spec *a, const struct listen_spec *b)
 
 	/* Nearly all of thousands of listens differ here: the full comparison
 	 * is rare. */
-	if (port != addr_port(&b->addr) ||
-	    (a->addr.sa.sa_family != AF_UNIX && port == 0))
+	if (port != addr_port(&b->addr) || addr_has_any_port(&a->addr))
 		return false;
 	if ((a->both_families && is_any_ipv4(&b->addr)) ||
 	    (b->both_families && is_any_ipv4(&a->addr)))

@@ -154,7 +154,8 @@ is_reachable(const struct frontend_spec *f, const struct rule_ports *ports)
 		const struct listen_spec *l = &f->listens[i];
 		unsigned port = addr_port(&l->addr);
 
-		if (l->accept_proxy || addr_has_any_port(&l->addr))
+		if (l->accept_proxy || addr_has_any_port(&l->addr) ||
+		    addr_is_descriptor(&l->addr))
 			return true;
 		for (size_t j = 0; j < ports->n; j++)
 			if (port >= ports->all[j].low &&

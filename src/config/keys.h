@@ -37,9 +37,10 @@ enum key_flag {
 	KEY_SYSLOG_ONLY = 1 << 6, /* an option of `log = syslog` only */
 	KEY_TCP_ONLY = 1 << 7,    /* an option of TCP addresses only */
 	KEY_TLS_ONLY = 1 << 8,    /* an option of checks over TLS only */
-	KEY_USER_ONLY = 1 << 10,  /* an option of checks that log in only */
-	KEY_WIRE_ONLY = 1 << 11,  /* an option of checks that connect only */
-	KEY_FIRST = 1 << 12,      /* read before the section's other keys */
+	KEY_BIND_ONLY = 1 << 9,  /* an option of addresses that lfproxy binds */
+	KEY_USER_ONLY = 1 << 10, /* an option of checks that log in only */
+	KEY_WIRE_ONLY = 1 << 11, /* an option of checks that connect only */
+	KEY_FIRST = 1 << 12,     /* read before the section's other keys */
 };
 
 struct value_type;

@@ -87,6 +87,7 @@
 #define IN_DEFAULTS            .flags = KEY_IN_DEFAULTS
 #define UNIX_ONLY              .flags = KEY_UNIX_ONLY
 #define TCP_ONLY               .flags = KEY_TCP_ONLY
+#define BIND_ONLY              .flags = KEY_TCP_ONLY | KEY_BIND_ONLY
 #define FILE_ONLY              .flags = KEY_FILE_ONLY
 #define SYSLOG_ONLY            .flags = KEY_SYSLOG_ONLY
 #define OVER_HTTP_ONLY                                                         \
@@ -141,12 +142,12 @@
         NUMBER(1, 65535), LISTEN(sock.fast_open), WITHOUT("none"), TCP_ONLY},  \
     {"v6only", "whether an IPv6 address leaves IPv4 alone",                    \
         VALUE(sock_switch), LISTEN(sock.v6only),                                    \
-        WITHOUT("on for [::]:PORT, off for :PORT"), TCP_ONLY},                 \
+        WITHOUT("on for [::]:PORT, off for :PORT"), BIND_ONLY},                \
     {"reuseport", "whether other processes may listen there, too",             \
-        VALUE(sock_switch), LISTEN(sock.reuseport), WITHOUT("off"), TCP_ONLY,       \
+        VALUE(sock_switch), LISTEN(sock.reuseport), WITHOUT("off"), BIND_ONLY,      \
         RESTART},                                                              \
     {"transparent", "whether the address need not be this host's",             \
-        VALUE(sock_switch), LISTEN(sock.transparent), WITHOUT("off"), TCP_ONLY,     \
+        VALUE(sock_switch), LISTEN(sock.transparent), WITHOUT("off"), BIND_ONLY,    \
         RESTART}
 
 #define SOCK_KEYS_SERVER(OBJECT)                                               \

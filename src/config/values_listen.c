@@ -36,6 +36,9 @@ parse_listen_addr(const struct value *v, const char *text,
 	struct err err;
 
 	*ret_range = 0;
+	if (strncmp(text, "fd:", 3) == 0)
+		return addr_set_descriptor(text + 3, ret_addr, &err) ||
+		       value_fail(v, "%s", err.text);
 	if (!colon || !strchr(colon, '-') || strncmp(text, "unix:", 5) == 0)
 		return addr_parse(text, ADDR_LISTEN, ret_addr, &err) ||
 		       value_fail(v, "%s", err.text);
@@ -89,23 +92,39 @@ append_range(
 	return ok;
 }
 
+/* Returns the flags of the options that an address may have, and for which
+ * addresses the others are. */
+static unsigned
+listen_options(const char *text, const char **ret_why)
+{
+	if (strncmp(text, "unix:", 5) == 0) {
+		*ret_why = "TCP only";
+		return KEY_UNIX_ONLY;
+	}
+	if (strncmp(text, "fd:", 3) == 0) {
+		*ret_why = "addresses that lfproxy binds itself; write it into "
+		           "the socket unit";
+		return KEY_TCP_ONLY;
+	}
+	*ret_why = "unix sockets only, as in unix:/path mode=0666";
+	return KEY_TCP_ONLY | KEY_BIND_ONLY;
+}
+
 static bool
 parse_listen(const struct value *v)
 {
 	struct frontend_spec *f = v->object;
 	struct listen_spec l = {.place = v->entry->place};
 	struct words words;
-	bool ok, is_unix;
-	const char *text;
+	const char *text, *why;
+	unsigned allowed;
+	bool ok;
 
 	words_split(&words, v->text);
 	text = words.word[0];
-	is_unix = strncmp(text, "unix:", 5) == 0;
+	allowed = listen_options(text, &why);
 	ok = parse_listen_addr(v, text, &l.addr, &l.range);
-	ok &= options_read(v, &words, 1, &l,
-	    is_unix ? KEY_UNIX_ONLY : KEY_TCP_ONLY,
-	    is_unix ? "TCP only"
-	            : "unix sockets only, as in unix:/path mode=0666");
+	ok &= options_read(v, &words, 1, &l, allowed, why);
 	l.both_families = text[0] == ':' || text[0] == '*';
 	if (ok && set_v6only(v, &l, text) &&
 	    value_set_string(v, &l.text, text) &&
@@ -122,6 +141,7 @@ print_listen(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	const struct frontend_spec *f = s->object;
 	const struct listen_spec *l = f->listens;
 	size_t before = s->nth;
+	const char *why;
 
 	for (; l < f->listens + f->listens_n; l++)
 		if (!l->in_range && before-- == 0)
@@ -129,12 +149,11 @@ print_listen(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	if (l == f->listens + f->listens_n)
 		return false;
 	value_write(out, "%s", l->text);
-	options_print(s, l, NULL,
-	    l->addr.sa.sa_family == AF_UNIX ? KEY_UNIX_ONLY : KEY_TCP_ONLY,
-	    out);
+	options_print(s, l, NULL, listen_options(l->text, &why), out);
 	return true;
 }
 
 VALUE_TYPE(listen, print_listen,
-    "IP:PORT, [V6]:PORT, :PORT, a range of ports as :8000-8099, or unix:/path",
+    "IP:PORT, [V6]:PORT, :PORT, a range of ports as :8000-8099, unix:/path, or "
+    "fd:NAME",
     0);

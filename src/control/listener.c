@@ -196,11 +196,19 @@ change_unix_file(struct listener *l, struct changes *changes)
 		    (unsigned)l->next_spec->mode, strerror(errno));
 }
 
+/* shutdown(2) would end the service manager's listening as well: the next
+ * process could not use the socket. */
+static bool
+may_shut(const struct listener *l)
+{
+	return !addr_is_descriptor(&l->addr);
+}
+
 void
 listener_hold(struct listener *l)
 {
 	if (!l->held)
-		l->held = acceptor_hold(l->acceptor, &l->at);
+		l->held = acceptor_hold(l->acceptor, may_shut(l), &l->at);
 }
 
 bool
@@ -236,14 +244,15 @@ store_name(const struct listener *l, char out[STORE_NAME_SIZE])
 }
 
 /* The manager removes a unix socket's directory, and with it the file, before
- * another process could be given the socket. */
+ * another process could be given the socket.  Sockets with names are its own: a
+ * copy would come in addition. */
 void
 listener_store(struct listener *l)
 {
 	char name[STORE_NAME_SIZE];
 
 	if (l->stored || !l->opened || l->closing || l->held ||
-	    l->addr.sa.sa_family == AF_UNIX)
+	    l->addr.sa.sa_family == AF_UNIX || addr_is_descriptor(&l->addr))
 		return;
 	l->stored = true;
 	notify_store(acceptor_fd(l->acceptor), store_name(l, name));
@@ -277,7 +286,8 @@ listener_stop(struct listener *l)
 	l->stored = false;
 	listener_remove_file(l);
 	l->closing = true;
-	acceptor_shut(l->acceptor);
+	if (may_shut(l))
+		acceptor_shut(l->acceptor);
 	acceptor_stop(l->acceptor);
 }
 

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "control/listener.h"
 #include "model/model.h"
+#include "net/inherited.h"
 #include "net/sock.h"
 #include "proxy/acceptor.h"
 
@@ -49,14 +50,17 @@ struct listeners_line {
 static void
 line_end(struct listeners_line *line)
 {
-	char text[ADDR_TEXT_SIZE], last[8] = "";
+	char text[ADDR_TEXT_SIZE], last[8] = "", from[ADDR_TEXT_SIZE + 2] = "";
 
 	if (!line->first)
 		return;
 	if (line->last != addr_port(&line->addr))
 		snprintf(last, sizeof(last), "-%u", line->last & UINT16_MAX);
-	log_info("%s %s%s (frontend %s)", line->what,
-	    addr_text(&line->addr, text), last, line->first->frontend);
+	if (addr_is_descriptor(&line->first->addr))
+		addr_text(
+		    &line->first->addr, from + strlen(strcpy(from, ", ")));
+	log_info("%s %s%s (frontend %s%s)", line->what,
+	    addr_text(&line->addr, text), last, line->first->frontend, from);
 	line->first = NULL;
 }
 
@@ -160,7 +164,9 @@ listen_port(const struct addr *addr)
 	                   offsetof(struct sockaddr_in6, sin6_port),
 	    "the port of both families");
 
-	return addr->sa.sa_family == AF_UNIX ? 0 : addr->in.sin_port;
+	return addr->sa.sa_family == AF_INET || addr->sa.sa_family == AF_INET6
+	           ? addr->in.sin_port
+	           : 0;
 }
 
 /* A socket that is to go may hold the port that another needs. */
@@ -207,6 +213,20 @@ bind_one(struct listeners *ls, struct frontend *frontend,
 	return true;
 }
 
+/* Several sockets may have the name of a descriptor, and the listen gets all of
+ * them. */
+static bool
+bind_all(struct listeners *ls, struct frontend *frontend,
+    const struct listen_spec *spec, struct err *err)
+{
+	do {
+		if (!bind_one(ls, frontend, spec, err))
+			return false;
+	} while (addr_is_descriptor(&spec->addr) &&
+	         inherited_has(&spec->addr, false));
+	return true;
+}
+
 /* Returns the listener behind the one that was found last, or NULL. */
 static struct listener *
 next_of_found(const struct listeners *ls)
@@ -244,7 +264,8 @@ find_listener(
 	return NULL;
 }
 
-/* Claims the socket of the address for the frontend, if there is one. */
+/* Claims the socket of the address for the frontend, if there is one.  Returns
+ * the listener or NULL. */
 static struct listener *
 claim_listener(struct listeners *ls, struct frontend *f,
     const struct listen_spec *spec, const char *owner)
@@ -257,6 +278,15 @@ claim_listener(struct listeners *ls, struct frontend *f,
 		found->next_spec = spec;
 	}
 	return found;
+}
+
+/* Claims every socket of the descriptor's name. */
+static void
+claim_named(struct listeners *ls, struct frontend *f,
+    const struct listen_spec *spec, const char *owner)
+{
+	while (claim_listener(ls, f, spec, owner))
+		;
 }
 
 /* Returns the socket that is claimed for the address, or NULL. */
@@ -273,17 +303,49 @@ claimed_listener(struct listeners *ls, const struct listen_spec *spec)
 	return NULL;
 }
 
+/* Takes the sockets of the descriptor's name that other frontends had, too. */
+static bool
+change_named(struct listeners *ls, struct frontend *f,
+    const struct listen_spec *spec, struct err *err)
+{
+	bool any = false;
+
+	claim_named(ls, f, spec, NULL);
+	for_each_listener (l, ls) {
+		if (l->next_spec != spec)
+			continue;
+		if (!listener_change(l, err))
+			return false;
+		any = true;
+	}
+	return any || bind_all(ls, f, spec, err);
+}
+
 /* A port that the kernel has chosen stays with the frontend that asked for it,
  * so it is not claimed from another one. */
 static bool
 claim_or_bind(struct listeners *ls, struct frontend *f,
     const struct listen_spec *spec, struct err *err)
 {
-	struct listener *l = claimed_listener(ls, spec);
+	struct listener *l;
 
+	if (addr_is_descriptor(&spec->addr))
+		return change_named(ls, f, spec, err);
+	l = claimed_listener(ls, spec);
 	if (!l && !addr_has_any_port(&spec->addr))
 		l = claim_listener(ls, f, spec, NULL);
 	return l ? listener_change(l, err) : bind_one(ls, f, spec, err);
+}
+
+/* Claims what the frontend has now. */
+static void
+claim_own(
+    struct listeners *ls, struct frontend *f, const struct listen_spec *spec)
+{
+	if (addr_is_descriptor(&spec->addr))
+		claim_named(ls, f, spec, f->spec->name);
+	else
+		(void)claim_listener(ls, f, spec, f->spec->name);
 }
 
 /* Undoes the preparation.  Always false. */
@@ -311,8 +373,7 @@ listeners_prepare(
 	 * claimed its own. */
 	model_for_each_frontend (f, model)
 		for (size_t i = 0; any && i < f->spec->listens_n; i++)
-			(void)claim_listener(
-			    listeners, f, &f->spec->listens[i], f->spec->name);
+			claim_own(listeners, f, &f->spec->listens[i]);
 	model_for_each_frontend (f, model)
 		for (size_t i = 0; i < f->spec->listens_n; i++) {
 			const struct listen_spec *spec = &f->spec->listens[i];
@@ -320,7 +381,7 @@ listeners_prepare(
 			/* At the start thousands of sockets may have to be
 			 * bound, and none can be claimed. */
 			if (!(any ? claim_or_bind(listeners, f, spec, err)
-			          : bind_one(listeners, f, spec, err)))
+			          : bind_all(listeners, f, spec, err)))
 				return fail_prepare(
 				    listeners, &spec->place, err);
 		}
@@ -517,7 +578,8 @@ listeners_report(const struct listeners *listeners,
 {
 	for_each_listener (l, listeners)
 		if (l->opened && !l->closing &&
-		    (!l->held || l->addr.sa.sa_family == AF_UNIX))
+		    (!l->held || l->addr.sa.sa_family == AF_UNIX ||
+		        addr_is_descriptor(&l->addr)))
 			add(to, &l->addr, acceptor_fd(l->acceptor));
 }
 

@@ -47,7 +47,7 @@ void listeners_commit(
 void listeners_follow(struct listeners *listeners, const struct model *model);
 
 /* Refuses connections on all sockets of the frontend until listeners_resume.
- * On a unix socket connections wait in its backlog. */
+ * On a unix socket, and on one that has a name, they wait in the backlog. */
 void listeners_pause(
     struct listeners *listeners, const struct frontend *frontend);
 /* Accepts connections again.  Returns false with err set if some address cannot
@@ -81,9 +81,8 @@ bool listeners_use(const struct listeners *listeners, struct pool *pool);
  * process of the service gets them (notify_store).  Called now and then. */
 void listeners_store(struct listeners *listeners);
 
-/* Passes each socket that accepts, and held unix ones, to `add`, with the
- * address that was asked for.
- */
+/* Passes each socket that accepts, and held ones whose connections wait, to
+ * `add`, with the address that was asked for. */
 void listeners_report(const struct listeners *listeners,
     void (*add)(void *to, const struct addr *asked, int fd), void *to);
 /* Does as listeners_stop, but the sockets are another process's as well: files

@@ -83,7 +83,7 @@ options_help(FILE *out)
 	    "  -h, --help                print this and exit\n"
 	    "\n"
 	    "ADDR is HOST:PORT, [IPV6]:PORT or unix:/path, and for -l also "
-	    ":PORT\nor a range of ports as :8000-8099.\n"
+	    ":PORT,\na range of ports as :8000-8099, or fd:NAME.\n"
 	    "\n"
 	    "Exit status: 0 success, 1 error in the configuration, "
 	    "2 usage error,\n"

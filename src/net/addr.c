@@ -33,6 +33,39 @@ parse_unix(const char *path, struct addr *ret_addr, struct err *err)
 	return true;
 }
 
+/* As systemd has it (FileDescriptorName=), except for the length. */
+bool
+addr_set_descriptor(const char *name, struct addr *ret_addr, struct err *err)
+{
+	struct addr a = {.un.sun_family = ADDR_DESCRIPTOR};
+	size_t n = strlen(name);
+
+	if (n == 0)
+		return err_set(err,
+		    "'fd:' names no descriptor; write fd:NAME, with the "
+		    "FileDescriptorName of the socket unit");
+	if (n >= sizeof(a.un.sun_path))
+		return err_set(err,
+		    "the descriptor's name '%s' is longer than %zu bytes", name,
+		    sizeof(a.un.sun_path) - 1);
+	for (size_t i = 0; i < n; i++)
+		if (name[i] <= ' ' || name[i] > '~' || name[i] == ':')
+			return err_set(err,
+			    "'fd:%s' is not the name of a descriptor; a name "
+			    "has visible ASCII characters other than ':'",
+			    name);
+	memcpy(a.un.sun_path, name, n);
+	a.len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1);
+	*ret_addr = a;
+	return true;
+}
+
+bool
+addr_is_descriptor(const struct addr *addr)
+{
+	return addr->sa.sa_family == ADDR_DESCRIPTOR;
+}
+
 /* getaddrinfo(3) takes everything that inet_aton(3) does: `10.1` for 10.0.0.1,
  * `010.0.0.1` for 8.0.0.1, `0x7f.1`.  None of that is meant here: a host that
  * ends in a number must have four of them. */
@@ -310,7 +343,7 @@ addr_host(const struct addr *addr, char out[ADDR_TEXT_SIZE])
 
 	if (addr->sa.sa_family == AF_UNSPEC)
 		return strcpy(out, "-");
-	if (addr->sa.sa_family == AF_UNIX) {
+	if (addr->sa.sa_family == AF_UNIX || addr_is_descriptor(addr)) {
 		snprintf(out, ADDR_TEXT_SIZE, "%.*s",
 		    (int)sizeof(addr->un.sun_path), addr->un.sun_path);
 		return out;
@@ -331,7 +364,9 @@ addr_text(const struct addr *addr, char out[ADDR_TEXT_SIZE])
 		return strcpy(out, host);
 	if (e.scope != 0)
 		snprintf(scope, sizeof(scope), "%%%u", e.scope);
-	if (e.family == AF_UNIX)
+	if (addr_is_descriptor(addr))
+		snprintf(out, ADDR_TEXT_SIZE, "fd:%.108s", host);
+	else if (e.family == AF_UNIX)
 		snprintf(out, ADDR_TEXT_SIZE, "unix:%.108s", host);
 	else if (e.family == AF_INET)
 		snprintf(out, ADDR_TEXT_SIZE, "%.15s:%u", host, e.port);
@@ -452,7 +487,8 @@ bool
 addr_has_any_port(const struct addr *addr)
 {
 	/* sin_port and sin6_port are in the same place. */
-	return addr->sa.sa_family != AF_UNIX && addr->in.sin_port == 0;
+	return addr->sa.sa_family != AF_UNIX && !addr_is_descriptor(addr) &&
+	       addr->in.sin_port == 0;
 }
 
 int

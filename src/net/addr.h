@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Addresses: TCP over IPv4 and IPv6, and unix stream sockets.
+ * Addresses: TCP over IPv4 and IPv6, and unix stream sockets; and names of
+ * sockets that a service manager has bound.
  */
 #ifndef NET_ADDR_H
 #define NET_ADDR_H
@@ -12,7 +13,12 @@
 
 #include "base/err.h"
 
-/* A socket address, for connect(2) and bind(2). */
+/* The family of `fd:NAME`, whose sun_path is the name of descriptors that a
+ * service manager passes (inherited.h).  No kernel uses the number, and
+ * processes of different versions have it in common. */
+#define ADDR_DESCRIPTOR 0xfd00
+
+/* A socket address, for connect(2) and bind(2), unless it is a descriptor's. */
 struct addr {
 	union {
 		struct sockaddr sa;
@@ -44,6 +50,15 @@ enum addr_use {
 bool addr_parse(const char *s, enum addr_use use, struct addr *ret_addr,
     struct err *err) MUST_CHECK;
 
+/* Sets the address `fd:NAME`.  Returns false with err set if no descriptor can
+ * have the name: it is empty, too long, or has characters that are not visible,
+ * or a colon. */
+bool addr_set_descriptor(
+    const char *name, struct addr *ret_addr, struct err *err) MUST_CHECK;
+
+/* Returns whether the address is `fd:NAME`. */
+bool addr_is_descriptor(const struct addr *addr);
+
 /* A host that is given by name.  A name has 253 characters at most. */
 #define ADDR_HOST_SIZE 256
 struct addr_name {
@@ -68,7 +83,8 @@ const char *addr_lookup_error(int error);
 
 #define ADDR_TEXT_SIZE 128
 
-/* Writes `10.0.0.1:80`, `[2001:db8::1]:80`, `unix:/path`, or `-` for AF_UNSPEC;
+/* Writes `10.0.0.1:80`, `[2001:db8::1]:80`, `unix:/path`, `fd:NAME`, or `-` for
+ * AF_UNSPEC;
  * IPv4-mapped addresses as IPv4; a link-local address with its scope as a
  * number. Returns out. */
 const char *addr_text(const struct addr *addr, char out[ADDR_TEXT_SIZE]);
@@ -91,7 +107,7 @@ bool addr_is_loopback(const struct addr *addr);
 bool addr_is_private(const struct addr *addr);
 
 /* Returns whether the port is 0: the kernel chooses a listener's port.  False
- * for a unix socket. */
+ * for a unix socket and a descriptor. */
 bool addr_has_any_port(const struct addr *addr);
 
 /* Returns whether both addresses are the same, port included. */

@@ -17,11 +17,17 @@ struct inherited {
 	int fd;
 	bool both_families;
 	struct addr asked, bound;
+	struct addr name; /* `fd:NAME`, AF_UNSPEC: none */
 };
 
 static struct inherited *inherited_all;
 static size_t inherited_n, inherited_room;
 static bool files_are_shared;
+
+/* Every name that a socket of this process had, as in `web, api`; sockets that
+ * were taken or closed included. */
+#define NAMES_SIZE 400
+static char names[NAMES_SIZE];
 
 static int
 sock_number(int fd, int level, int option)
@@ -49,10 +55,36 @@ set_flags(int fd)
 	       fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
 }
 
-bool
-inherited_add(int fd, const struct addr *asked, struct err *err)
+static bool
+is_known_name(const char *name)
 {
-	struct inherited in = {.fd = fd}, *grown;
+	size_t n = strlen(name);
+
+	for (const char *at = names; (at = strstr(at, name)); at += n)
+		if ((at == names || at[-1] == ' ') &&
+		    (at[n] == ',' || at[n] == '\0'))
+			return true;
+	return false;
+}
+
+/* A name too many is left out of the list. */
+static void
+note_name(const struct addr *descriptor)
+{
+	const char *name = descriptor->un.sun_path;
+	size_t used = strlen(names);
+
+	if (addr_is_descriptor(descriptor) && !is_known_name(name) &&
+	    used + strlen(name) + sizeof(", ") <= sizeof(names))
+		sprintf(names + used, "%s%s", used > 0 ? ", " : "", name);
+}
+
+/* Adds a socket with a name, which may be AF_UNSPEC. */
+static bool
+add_named(
+    int fd, const struct addr *asked, const struct addr *name, struct err *err)
+{
+	struct inherited in = {.fd = fd, .name = *name}, *grown;
 
 	if (!is_listening_stream(fd)) {
 		close(fd);
@@ -74,7 +106,17 @@ inherited_add(int fd, const struct addr *asked, struct err *err)
 	                   sock_number(fd, IPPROTO_IPV6, IPV6_V6ONLY) == 0;
 	inherited_all = grown;
 	grown[inherited_n++] = in;
+	note_name(name);
 	return true;
+}
+
+bool
+inherited_add(int fd, const struct addr *asked, struct err *err)
+{
+	static const struct addr unnamed = {.len = 0};
+
+	return add_named(fd, asked,
+	    asked && addr_is_descriptor(asked) ? asked : &unnamed, err);
 }
 
 /* Returns the number that the variable has, 0 without it or for another text.
@@ -97,13 +139,26 @@ inherited_from_manager(struct err *err)
 {
 	uint64_t pid = take_number("LISTEN_PID");
 	uint64_t n = take_number("LISTEN_FDS");
+	const char *fdnames = getenv("LISTEN_FDNAMES");
+	char *copy = strdup(fdnames ? fdnames : ""), *rest = copy;
 	bool ok = true;
 
 	unsetenv("LISTEN_FDNAMES");
 	if (pid != (uint64_t)getpid())
-		return true;
-	for (uint64_t i = 0; i < n; i++)
-		ok = inherited_add(INHERITED_FIRST + (int)i, NULL, err) && ok;
+		n = 0;
+	for (uint64_t i = 0; i < n; i++) {
+		const char *name = rest ? strsep(&rest, ":") : "";
+		struct addr named = {.len = 0};
+		struct err unusable;
+
+		/* A socket whose name cannot be written is found by its
+		 * address only. */
+		if (!addr_set_descriptor(name, &named, &unusable))
+			named.len = 0;
+		ok = add_named(INHERITED_FIRST + (int)i, NULL, &named, err) &&
+		     ok;
+	}
+	free(copy);
 	return ok;
 }
 
@@ -113,6 +168,11 @@ find_inherited(const struct addr *addr, bool both_families)
 	for (size_t i = 0; i < inherited_n; i++) {
 		struct inherited *in = &inherited_all[i];
 
+		if (addr_is_descriptor(addr)) {
+			if (addr_equal(&in->name, addr))
+				return in;
+			continue;
+		}
 		if (in->both_families == both_families &&
 		    (addr_equal(&in->asked, addr) ||
 		        addr_equal(&in->bound, addr)))
@@ -141,6 +201,28 @@ inherited_take(const struct addr *addr, bool both_families)
 	memmove(in, in + 1,
 	    (size_t)(inherited_all + inherited_n - in) * sizeof(*in));
 	return fd;
+}
+
+void
+inherited_explain_names(const struct addr *descriptor, struct err *err)
+{
+	const char *name = descriptor->un.sun_path;
+
+	if (names[0] == '\0')
+		err_set(err,
+		    "no socket has the name '%s', and none has another name: "
+		    "start lfproxy by a socket unit with FileDescriptorName=%s",
+		    name, name);
+	else if (is_known_name(name))
+		err_set(err,
+		    "the sockets with the name '%s' were closed or are used "
+		    "under their addresses; a restart brings them back",
+		    name);
+	else
+		err_set(err,
+		    "no socket has the name '%s'; the service manager has "
+		    "passed %s",
+		    name, names);
 }
 
 void

@@ -2,8 +2,9 @@
  * Listening sockets that this process was given: by the process that it takes
  * over from, or by a service manager (sd_listen_fds(3)).  Whoever wants to
  * listen at an address of one gets that socket instead of a new one, with the
- * connections in its backlog.  Of several that were asked for with port 0 the
- * first one is taken: an order that both processes have in common.
+ * connections in its backlog.  `fd:NAME` is the address of each one that has
+ * that name.  Of several that were asked for with port 0 the first one is
+ * taken: an order that both processes have in common.
  *
  * Control thread only, and never blocking.
  */
@@ -26,8 +27,9 @@ bool inherited_add(
     int fd, const struct addr *asked, struct err *err) MUST_CHECK;
 
 /* Before any other descriptor is opened: adds the sockets that LISTEN_FDS
- * counts, if LISTEN_PID is this process, and takes both out of the environment.
- * Returns false with err set if one is not a listening stream socket. */
+ * counts, with their names in LISTEN_FDNAMES, if LISTEN_PID is this process,
+ * and takes all three out of the environment.  Returns false with err set if
+ * one is not a listening stream socket. */
 bool inherited_from_manager(struct err *err) MUST_CHECK;
 
 /* Returns a socket for the address, which is the caller's from now on, or -1.
@@ -36,6 +38,10 @@ int inherited_take(const struct addr *addr, bool both_families);
 
 /* Returns whether there is a socket for the address. */
 bool inherited_has(const struct addr *addr, bool both_families);
+
+/* Says which names there are, for the error that no socket of the name is left.
+ */
+void inherited_explain_names(const struct addr *descriptor, struct err *err);
 
 /* Says whether files of unix sockets belong to another process as well, so that
  * this one does not remove them; at first they do not. */

@@ -131,6 +131,8 @@ listen_at(const struct addr *addr, bool both_families, uint32_t mode,
 	int fd = inherited_take(addr, both_families), rc;
 	bool inherited = fd >= 0;
 
+	if (!inherited && addr_is_descriptor(addr))
+		return -ENOENT;
 	if (!inherited)
 		fd = stream_socket(addr->sa.sa_family);
 	if (fd < 0)
@@ -185,6 +187,10 @@ sock_listen_with(const struct addr *addr, bool both_families, uint32_t mode,
 	}
 	if (rc >= 0)
 		return rc;
+	if (rc == -ENOENT && addr_is_descriptor(addr)) {
+		inherited_explain_names(addr, err);
+		return -1;
+	}
 	addr_text(addr, text);
 	if (refusal.option)
 		err_set(err, "cannot listen on %s with the option %s: %s%s",

@@ -741,12 +741,12 @@ acceptor_shut(struct acceptor *a)
 }
 
 bool
-acceptor_hold(struct acceptor *a, struct addr *ret_addr)
+acceptor_hold(struct acceptor *a, bool refuse, struct addr *ret_addr)
 {
 	if (!sock_local_addr(a->fd, ret_addr))
 		return false;
 	atomic_store_relaxed(&a->held, 1u);
-	if (ret_addr->sa.sa_family != AF_UNIX)
+	if (refuse && ret_addr->sa.sa_family != AF_UNIX)
 		(void)shutdown(a->fd, SHUT_RDWR);
 	return true;
 }

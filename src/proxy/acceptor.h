@@ -78,10 +78,12 @@ int acceptor_fd(const struct acceptor *a);
  */
 const struct shard *acceptor_shard(const struct acceptor *a);
 
-/* Refuses connections until acceptor_unhold, which takes the address that this
- * function returns.  On a unix socket connections wait in the backlog.  Returns
- * false when the socket has no address any more. */
-bool acceptor_hold(struct acceptor *a, struct addr *ret_addr) MUST_CHECK;
+/* Accepts no connections until acceptor_unhold, which takes the address that
+ * this function returns.  refuse: a TCP socket refuses them; otherwise, and on
+ * a unix socket, they wait in the backlog.  Returns false when the socket has
+ * no address any more. */
+bool acceptor_hold(
+    struct acceptor *a, bool refuse, struct addr *ret_addr) MUST_CHECK;
 /* Listens again.  Returns 0, or -errno when another process has taken the
  * address. */
 int acceptor_unhold(

@@ -552,7 +552,7 @@ listening() {
 	local line n=${2:-1}
 
 	while IFS= read -r line; do
-		[[ $line =~ ^lfproxy:\ .*listening\ on\ (.*)\ \(frontend\ $1\)$ ]] ||
+		[[ $line =~ ^lfproxy:\ .*listening\ on\ (.*)\ \(frontend\ $1(,\ fd:.*)?\)$ ]] ||
 		    continue
 		if ((--n == 0)); then
 			echo "${BASH_REMATCH[1]}"

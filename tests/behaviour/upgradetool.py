@@ -10,7 +10,8 @@
     upgradetool.py activate ADDRESS... -- COMMAND...
         listens, as a service manager does, connects to each address, and
         becomes the command, with these sockets as LISTEN_FDS; prints what the
-        connections were answered
+        connections were answered.  NAME=ADDRESS gives the socket that name in
+        LISTEN_FDNAMES
     upgradetool.py server [ADDRESS]
         prints `listening on ADDRESS`; reads the first bytes of each connection
         and prints `got LINE, N open`; each SIGUSR1 has the connection that has
@@ -109,8 +110,11 @@ def listening(address):
     return s
 
 
-def activate(addresses, command):
-    sockets = [listening(a) for a in addresses]
+def activate(words, command):
+    pairs = [w.rpartition("=") for w in words]
+    sockets = [listening(address) for _, _, address in pairs]
+    if any(name for name, _, _ in pairs):
+        os.environ["LISTEN_FDNAMES"] = ":".join(name for name, _, _ in pairs)
     # What waits in the backlog before there is a process that accepts.
     for s in sockets:
         name = s.getsockname()

@@ -408,10 +408,38 @@ port_that_the_kernel_chooses_is_any(void **state)
 	assert_false(addr_has_any_port(&path));
 }
 
+static void
+a_descriptor_has_a_name_and_nothing_else(void **state)
+{
+	const char *const refused[] = {"", "a b", "a:b", "\xc3\xa4", "a\n"};
+	char longest[sizeof(((struct sockaddr_un *)NULL)->sun_path) + 1];
+	char text[ADDR_TEXT_SIZE];
+	struct addr web, other;
+	struct err err;
+
+	(void)state;
+	assert_true(addr_set_descriptor("web", &web, &err));
+	assert_true(addr_is_descriptor(&web));
+	assert_string_equal(addr_text(&web, text), "fd:web");
+	assert_string_equal(addr_host(&web, text), "web");
+	assert_false(addr_has_any_port(&web));
+	assert_int_equal(addr_port(&web), 0);
+	assert_true(addr_set_descriptor("webs", &other, &err));
+	assert_false(addr_equal(&web, &other));
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		assert_false(addr_set_descriptor(refused[i], &other, &err));
+	memset(longest, 'x', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	assert_false(addr_set_descriptor(longest, &other, &err));
+	longest[sizeof(longest) - 2] = '\0';
+	assert_true(addr_set_descriptor(longest, &other, &err));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_descriptor_has_a_name_and_nothing_else),
 	    cmocka_unit_test(both_uses_take_ip_and_port),
 	    cmocka_unit_test(ipv4_becomes_sockaddr_in),
 	    cmocka_unit_test(listen_without_host_is_ipv6_wildcard),

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,6 +52,31 @@ a_socket_is_found_by_what_was_asked_and_by_what_it_has(void **state)
 	assert_int_equal(inherited_take(&second, false), -1);
 	assert_int_equal(inherited_take(&any, false), one);
 	assert_int_equal(inherited_take(&any, false), -1);
+	close(one);
+	close(two);
+}
+
+static void
+a_name_is_the_address_of_all_its_sockets(void **state)
+{
+	struct addr any = loopback(0), first, second, web, api;
+	int one = made(&any, &first), two = made(&any, &second);
+	struct err err;
+
+	(void)state;
+	assert_true(addr_set_descriptor("web", &web, &err));
+	assert_true(addr_set_descriptor("api", &api, &err));
+	assert_true(inherited_add(one, &web, &err));
+	assert_true(inherited_add(two, &web, &err));
+	assert_false(inherited_has(&api, false));
+	assert_int_equal(sock_listen(&api, false, 0600, &err), -1);
+	assert_string_equal(err.text,
+	    "no socket has the name 'api'; the service manager has passed web");
+	assert_int_equal(inherited_take(&web, false), one);
+	assert_int_equal(sock_listen(&web, false, 0600, &err), two);
+	assert_false(inherited_has(&web, false));
+	assert_int_equal(sock_listen(&web, false, 0600, &err), -1);
+	assert_non_null(strstr(err.text, "a restart brings them back"));
 	close(one);
 	close(two);
 }
@@ -156,6 +182,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(
 	        a_socket_is_found_by_what_was_asked_and_by_what_it_has),
+	    cmocka_unit_test(a_name_is_the_address_of_all_its_sockets),
 	    cmocka_unit_test(a_listen_gets_the_socket_with_its_backlog),
 	    cmocka_unit_test(what_does_not_listen_is_refused),
 	    cmocka_unit_test(an_ipv6_wildcard_keeps_its_families),
