@@ -109,9 +109,10 @@ LIB_SSL     := $(call lib,libssl libcrypto,-lssl -lcrypto)
 LIB_CARES   := $(call lib,libcares,-lcares)
 LIB_MMDB    := $(call lib,libmaxminddb,-lmaxminddb)
 LIB_MHD     := $(call lib,libmicrohttpd,-lmicrohttpd)
+LIB_CAPNG   := $(call lib,libcap-ng,-lcap-ng)
 LIB_CRYPT   := $(call lib,libcrypt,-lcrypt)
 LIBS        := $(LIB_MHD) $(LIB_CRYPT) $(LIB_EV) $(LIB_INI) $(LIB_CURL) $(LIB_JANSSON) $(LIB_XXHASH) \
-	$(LIB_PCRE2) $(LIB_SSL) $(LIB_MMDB) $(LIB_CARES) \
+	$(LIB_PCRE2) $(LIB_SSL) $(LIB_MMDB) $(LIB_CARES) $(LIB_CAPNG) \
 	-pthread -lm
 
 layer_src    = $(wildcard src/$(1)/*.c)

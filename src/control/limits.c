@@ -6,15 +6,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <grp.h>
-#include <linux/capability.h>
 #include <pwd.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/text.h"
+#include "control/capabilities.h"
 #include "model/check_rules.h"
 #include "model/model.h"
 
@@ -239,49 +238,6 @@ become_group(const struct global_spec *global, gid_t gid, struct err *err)
 	return true;
 }
 
-static bool
-needs_net_raw(const struct spec *spec)
-{
-	/* A server may be added to a backend without servers. */
-	for (size_t i = 0; i < spec->backends_n; i++)
-		if (spec->backends[i].source.kind == SOURCE_CLIENT)
-			return true;
-	spec_for_each_server (b, s, spec)
-		if (s->source.kind == SOURCE_CLIENT || s->sock.mark > 0)
-			return true;
-	return false;
-}
-
-/* Keeps programs that are run later from regaining dropped capabilities.
- * Without CAP_SETPCAP, as in some containers, the bounding set stays as the
- * container has set it. */
-static void
-drop_bounding_set(bool keep_net_raw)
-{
-	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
-		if (!keep_net_raw || cap != CAP_NET_RAW)
-			(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
-}
-
-/* After setuid(2), with PR_SET_KEEPCAPS if one is to be kept: then all of them
- * are still permitted and none is effective.  The inheritable ones stay over
- * setuid in any case. */
-static bool
-set_capabilities(bool keep_net_raw, struct err *err)
-{
-	unsigned kept = keep_net_raw ? 1u << CAP_NET_RAW : 0;
-	struct __user_cap_header_struct head = {
-	    .version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {
-	    {.effective = kept, .permitted = kept}};
-
-	if (syscall(SYS_capset, &head, data) < 0)
-		return err_set(err, "cannot %s: %s",
-		    kept ? "keep CAP_NET_RAW" : "give up capabilities",
-		    strerror(errno));
-	return true;
-}
-
 /* Lets threads return from a higher nice value (handshake_nice) to that of the
  * process, which root may do in any case. */
 static void
@@ -298,22 +254,39 @@ permit_own_nice(void)
 	(void)setrlimit(RLIMIT_NICE, &limit);
 }
 
-/* Becomes the user for good, with what is needed of root's capabilities. */
+/* Gives up what a process that does not change its user has no use for. Without
+ * success it keeps what it was given: a filter of system calls, as the unit's,
+ * denies capset(2). */
+static void
+keep_own(const struct spec *spec)
+{
+	struct err err;
+
+	(void)!capabilities_keep(
+	    capabilities_needed(
+	        spec, geteuid() == 0 ? HOLDER_ROOT : HOLDER_OTHER),
+	    &err);
+}
+
+/* Becomes the user for good, with what is needed of root's capabilities.  What
+ * setuid(2) leaves permitted, because of PR_SET_KEEPCAPS, is not effective. */
 static bool
 become_user(const struct spec *spec, const struct passwd *user, struct err *err)
 {
 	bool from_root = geteuid() == 0 && user->pw_uid != 0;
-	bool keep = from_root && needs_net_raw(spec);
+	uint64_t kept = capabilities_needed(spec, HOLDER_LEAVES_ROOT);
 
-	if (keep)
-		(void)prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
 	if (from_root) {
+		(void)prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
 		permit_own_nice();
-		drop_bounding_set(keep);
+		capabilities_bound(kept);
 	}
 	if (setuid(user->pw_uid) < 0)
 		return fail_to_become(&spec->global, errno, err);
-	return !from_root || set_capabilities(keep, err);
+	if (from_root)
+		return capabilities_keep(kept, err);
+	keep_own(spec);
+	return true;
 }
 
 bool
@@ -332,10 +305,15 @@ limits_become_user(const struct spec *spec, struct err *err)
 		return err_set(err, "unknown group '%s'", global->group);
 	/* Already there: a service manager has done it. */
 	if (user && user->pw_uid == geteuid() &&
-	    (!group || group->gr_gid == getegid()))
+	    (!group || group->gr_gid == getegid())) {
+		keep_own(spec);
 		return true;
+	}
 	if ((user || group) &&
 	    !become_group(global, group ? group->gr_gid : user->pw_gid, err))
 		return false;
-	return !user || become_user(spec, user, err);
+	if (user)
+		return become_user(spec, user, err);
+	keep_own(spec);
+	return true;
 }

@@ -47,12 +47,11 @@ bool limits_suffice(const struct budget *budget, const struct spec *spec,
  * descriptors from the sessions if these are many, else from the reserve. */
 uint32_t limits_pipes(const struct spec *spec, struct budget *budget);
 
-/* Becomes the user and group of the spec, irrevocably; does nothing if the spec
- * names none.  Of root's capabilities only CAP_NET_RAW stays, also in the
- * bounding set, and only if connections to servers need it, for the client's
- * address as source or for a mark.  The groups are those of the user, or only
- * the group.  Sets no_new_privs in any case.  Must be called before threads are
- * started, which inherit all of this.  Returns false with err set. */
+/* Becomes the user and group of the spec, irrevocably, if it names any; gives
+ * up every capability that is not needed (capabilities.h), also in the bounding
+ * set. The groups are those of the user, or only the group.  Sets no_new_privs.
+ * Must be called before threads are started, which inherit all of this. Returns
+ * false with err set. */
 bool limits_become_user(const struct spec *spec, struct err *err) MUST_CHECK;
 
 #endif

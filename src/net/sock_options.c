@@ -437,6 +437,20 @@ sock_congestion_exists(const char *name)
 	return exists;
 }
 
+bool
+sock_congestion_for_all(const char *name)
+{
+	char all[SOCK_CONGESTIONS_SIZE], *rest = all, *word;
+
+	if (!sysctl_line(
+	        SYSCTL_TCP "allowed_congestion_control", all, sizeof(all)))
+		return false;
+	while ((word = strsep(&rest, " ")))
+		if (strcmp(word, name) == 0)
+			return true;
+	return false;
+}
+
 const char *
 sock_congestions(char out[SOCK_CONGESTIONS_SIZE])
 {

@@ -109,6 +109,8 @@ void sock_options_curtailed(int fd, const struct sock_options *options,
 
 /* Returns whether there is such an algorithm; loads its module if need be. */
 bool sock_congestion_exists(const char *name);
+/* Returns whether users without CAP_NET_ADMIN may choose it, too. */
+bool sock_congestion_for_all(const char *name);
 
 #define SOCK_CONGESTIONS_SIZE 256
 

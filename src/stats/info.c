@@ -3,6 +3,7 @@
  */
 #include "stats/info.h"
 
+#include "control/capabilities.h"
 #include "control/server_names.h"
 
 #include <inttypes.h>

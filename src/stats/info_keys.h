@@ -245,12 +245,15 @@
 	    NUMBER(facts->former.refused), OWN("former_sessions_reset_total")) \
 	X(86, "FormerSessionsLeft", "MGP:u32",                                 \
 	    "sessions that are still with the former process",                 \
-	    NUMBER(facts->former.left), OWN("former_sessions_left"))
+	    NUMBER(facts->former.left), OWN("former_sessions_left"))           \
+	X(87, "Lfproxy_capabilities", "CGS:str",                               \
+	    "capabilities of the process, see capabilities(7)",                \
+	    TEXT(capabilities_text()), NO_METRIC("a text"))
 /* clang-format on */
 
 /* The first position of the counters of exhausted resources, one for each name
  * in proxy/exhaustion.h, in that order. */
-#define INFO_EXHAUSTION_POS 87
+#define INFO_EXHAUSTION_POS 88
 
 #define X(...) +1
 enum { INFO_KEYS = INFO_KEYS_TABLE(X) };

@@ -2,6 +2,8 @@
 # The budget of descriptors, and what happens when something runs out.
 
 load helpers
+load rights
+load ctl
 
 # The number of sessions that lfproxy says it can have.
 budget() {
@@ -306,6 +308,76 @@ status_field() {
 		equal "$field" 0000000000000000 "$(status_field "$field")"
 	done
 	equal "groups" "$(id -G nobody)" "$(status_field Groups)"
+}
+
+# bits NAME...: the capabilities of these numbers, as the kernel prints them.
+bits() {
+	local n=0 bit
+
+	for bit; do
+		n=$((n | 1 << bit))
+	done
+	printf '%016x' $n
+}
+
+# kept: what `show info` says.
+kept() {
+	ctl show info | sed -n 's/^Lfproxy_capabilities: //p'
+}
+
+# 10: CAP_NET_BIND_SERVICE, 12: CAP_NET_ADMIN, 13: CAP_NET_RAW, 21: CAP_SYS_ADMIN.
+# bats test_tags=onethread
+@test "limits: a low port and a mark are what is kept, also by an upgrade" {
+	local port=1023 first
+
+	need_nobody
+	need CAP_NET_BIND_SERVICE python3 -c "
+import socket
+with socket.socket() as s:
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(('127.7.7.7', $port))"
+	need_foreign_address
+	[ "$(sysctl -n net.ipv4.ip_unprivileged_port_start)" -gt $port ] ||
+	    skip "every user may bind port $port"
+	start_app a
+	{
+		printf '[global]\nlog = stderr\nuser = nobody\n'
+		printf 'admin = %s user=nobody\n' "$ADMIN"
+		printf '[frontend web]\nlisten = 127.7.7.7:%s\nbackend = app\n' $port
+		printf '[backend app]\ncheck = off\nserver = a %s mark=5\n' "$(addr a)"
+	} >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	first=$LFPROXY_PID
+	equal "info" cap_net_bind_service,cap_net_raw "$(kept)"
+	for field in CapPrm CapEff CapBnd CapAmb; do
+		equal "$field" "$(bits 10 13)" "$(status_field "$field")"
+	done
+	# A reload binds another one with what was kept.
+	sed -i "s|^listen.*|&\nlisten = 127.7.7.8:$port|" "$T/lfproxy.ini"
+	run -0 ctl reload
+	equal "new port" a "$(fetch "http://127.7.7.8:$port/")"
+	run -0 ctl upgrade
+	[[ $output =~ ^process\ ([0-9]+)\  ]] || fail "$output"
+	LFPROXY_PID=${BASH_REMATCH[1]}
+	equal "upgraded" "$(bits 10 13)" "$(status_field CapEff)"
+	equal "upgraded info" cap_net_bind_service,cap_net_raw "$(kept)"
+	equal "session" a "$(fetch "http://127.7.7.7:$port/")"
+	wait_for 10 ended "$first"
+	kill -TERM "$LFPROXY_PID"
+	wait_for 15 ended "$LFPROXY_PID"
+	LFPROXY_PID=
+}
+
+# bats test_tags=onethread
+@test "limits: root without another user keeps what reloads need, and no more" {
+	need_root "it stays root"
+	need CAP_SETPCAP setpriv --bounding-set=-sys_admin true
+	start_app a
+	web a
+	(($((16#$(status_field CapEff))) & 1 << 21)) && fail "CAP_SYS_ADMIN"
+	(($((16#$(status_field CapBnd))) & 1 << 12)) && fail "CAP_NET_ADMIN"
+	[[ ,$(kept), == *,cap_dac_override,* ]] || fail "$(kept)"
+	equal "effective" "$(status_field CapPrm)" "$(status_field CapEff)"
 }
 
 # bats test_tags=onethread

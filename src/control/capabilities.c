@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ * See capabilities.h.
+ */
+#include "control/capabilities.h"
+
+#include <cap-ng.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "net/sock_options.h"
+
+#define BIT(capability) (UINT64_C(1) << (capability))
+
+/* Everything below this number is privileged, if the kernel does not tell
+ * (net.ipv4.ip_unprivileged_port_start). */
+#define UNPRIVILEGED_PORT 1024u
+
+/* For files and sockets of other users, larger limits, priorities, and an
+ * upgrade whose file has a `user`. */
+#define OF_ROOT                                                                \
+	(BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) |            \
+	    BIT(CAP_KILL) | BIT(CAP_SETGID) | BIT(CAP_SETUID) |                \
+	    BIT(CAP_NET_BIND_SERVICE) | BIT(CAP_NET_RAW) |                     \
+	    BIT(CAP_SYS_RESOURCE) | BIT(CAP_SYS_NICE))
+
+static char kept_text[400] = "none";
+
+/* -- what options need -- */
+
+static unsigned
+unprivileged_port(void)
+{
+	FILE *file =
+	    fopen("/proc/sys/net/ipv4/ip_unprivileged_port_start", "re");
+	unsigned port = UNPRIVILEGED_PORT;
+
+	if (file && fscanf(file, "%u", &port) != 1)
+		port = UNPRIVILEGED_PORT;
+	if (file)
+		fclose(file);
+	return port;
+}
+
+/* SO_MARK; IP_TRANSPARENT, and SO_BINDTODEVICE when a reload changes it; a
+ * congestion control that is not for everybody. */
+static uint64_t
+needed_by_options(const struct sock_options *o)
+{
+	uint64_t needed = 0;
+
+	if (o->mark > 0 || o->interface[0] || o->transparent == SWITCH_ON)
+		needed |= BIT(CAP_NET_RAW);
+	if (o->congestion[0] && !sock_congestion_for_all(o->congestion))
+		needed |= BIT(CAP_NET_ADMIN);
+	return needed;
+}
+
+/* Each socket sets its options anew.  An interface that none has been set
+ * before takes no right (Linux 5.7). */
+static uint64_t
+needed_by_server(const struct server_spec *s, enum capability_holder holder)
+{
+	struct sock_options o = s->sock;
+
+	if (holder == HOLDER_LEAVES_ROOT)
+		o.interface[0] = '\0';
+	return needed_by_options(&o) |
+	       (s->source.kind == SOURCE_CLIENT ? BIT(CAP_NET_RAW) : 0);
+}
+
+/* Connections have the options of the listening socket, which is bound already:
+ * rights are for reloads. */
+static uint64_t
+needed_by_listen(const struct listen_spec *l, enum capability_holder holder,
+    unsigned port_start)
+{
+	unsigned port = addr_port(&l->addr);
+	uint64_t needed = 0;
+
+	if (port > 0 && port < port_start)
+		needed |= BIT(CAP_NET_BIND_SERVICE);
+	if (holder != HOLDER_LEAVES_ROOT)
+		needed |= needed_by_options(&l->sock);
+	return needed;
+}
+
+/* A client is forgotten without a packet by TCP_REPAIR. */
+static bool
+drops_clients(const struct frontend_spec *f)
+{
+	bool drops = f->on_deny.action == GATE_DROP;
+
+	for (size_t i = 0; i < f->limits_n; i++)
+		drops |= f->limits[i].action.action == GATE_DROP;
+	return drops;
+}
+
+/* A backend's source is for servers that come later, too. */
+static uint64_t
+needed_by_servers(const struct spec *spec, enum capability_holder holder)
+{
+	uint64_t needed = 0;
+
+	for (size_t i = 0; i < spec->backends_n; i++)
+		if (spec->backends[i].source.kind == SOURCE_CLIENT)
+			needed |= BIT(CAP_NET_RAW);
+	spec_for_each_server (b, s, spec)
+		needed |= needed_by_server(s, holder);
+	return needed;
+}
+
+static uint64_t
+needed_by_pools(const struct spec *spec)
+{
+	for (size_t i = 0; i < spec->pools_n; i++)
+		for (unsigned j = 0; j < spec->pools[i].classes_n; j++)
+			if (spec->pools[i].classes[j].nice < 0)
+				return BIT(CAP_SYS_NICE);
+	return 0;
+}
+
+static uint64_t
+needed_by_addresses(const struct spec *spec, enum capability_holder holder)
+{
+	unsigned start = unprivileged_port();
+	const struct global_spec *g = &spec->global;
+	uint64_t needed = 0;
+
+	for (size_t i = 0; i < spec->frontends_n; i++)
+		for (size_t j = 0; j < spec->frontends[i].listens_n; j++)
+			needed |= needed_by_listen(
+			    &spec->frontends[i].listens[j], holder, start);
+	if (g->http.at.text)
+		needed |= needed_by_listen(&g->http.at, holder, start);
+	for (size_t i = 0; i < g->admin.n; i++) {
+		const struct listen_spec l = {.addr = g->admin.all[i].addr};
+
+		needed |= needed_by_listen(&l, holder, start);
+	}
+	return needed;
+}
+
+/* A process that leaves root forgets clients by a reset instead: CAP_NET_ADMIN
+ * is too much for that. */
+uint64_t
+capabilities_needed(const struct spec *spec, enum capability_holder holder)
+{
+	uint64_t needed = needed_by_addresses(spec, holder) |
+	                  needed_by_servers(spec, holder) |
+	                  needed_by_pools(spec);
+
+	for (size_t i = 0; i < spec->frontends_n; i++)
+		if (holder != HOLDER_LEAVES_ROOT &&
+		    drops_clients(&spec->frontends[i]))
+			needed |= BIT(CAP_NET_ADMIN);
+	if (holder == HOLDER_ROOT)
+		needed |= OF_ROOT;
+	/* Given so that a reload may bind any port. */
+	if (holder == HOLDER_OTHER)
+		needed |= BIT(CAP_NET_BIND_SERVICE);
+	return needed;
+}
+
+/* -- giving up the others -- */
+
+/* Selects those of them in the set of libcap-ng, which is empty. */
+static void
+select_kept(uint64_t kept, capng_type_t type)
+{
+	for (unsigned cap = 0; cap <= (unsigned)CAP_LAST_CAP; cap++)
+		if (kept & BIT(cap))
+			(void)capng_update(CAPNG_ADD, type, cap);
+}
+
+/* libcap-ng writes to standard error otherwise. */
+static bool
+may_bound(void)
+{
+	capng_clear(CAPNG_SELECT_ALL);
+	return capng_get_caps_process() == 0 &&
+	       capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP);
+}
+
+void
+capabilities_bound(uint64_t kept)
+{
+	if (!may_bound())
+		return;
+	capng_clear(CAPNG_SELECT_BOUNDS);
+	select_kept(kept, CAPNG_BOUNDING_SET);
+	(void)capng_apply(CAPNG_SELECT_BOUNDS);
+}
+
+static uint64_t
+permitted(void)
+{
+	uint64_t all = 0;
+
+	capng_clear(CAPNG_SELECT_ALL);
+	if (capng_get_caps_process() < 0)
+		return 0;
+	for (unsigned cap = 0; cap <= (unsigned)CAP_LAST_CAP; cap++)
+		if (capng_have_capability(CAPNG_PERMITTED, cap))
+			all |= BIT(cap);
+	return all;
+}
+
+static void
+note_kept(uint64_t kept)
+{
+	size_t used = 0;
+
+	for (unsigned cap = 0; cap <= (unsigned)CAP_LAST_CAP; cap++) {
+		const char *name = capng_capability_to_name(cap);
+
+		if (!(kept & BIT(cap)) || !name ||
+		    used + strlen(name) + sizeof(",cap_") > sizeof(kept_text))
+			continue;
+		used += (size_t)sprintf(
+		    kept_text + used, "%scap_%s", used > 0 ? "," : "", name);
+	}
+	if (used == 0)
+		strcpy(kept_text, "none");
+}
+
+/* Ambient capabilities are a convenience for upgrades, which a container may
+ * refuse. */
+bool
+capabilities_keep(uint64_t kept, struct err *err)
+{
+	uint64_t own = permitted();
+
+	/* Of the two that do the same for most options the lesser one. */
+	if ((kept & BIT(CAP_NET_RAW)) && !(own & BIT(CAP_NET_RAW)))
+		kept |= BIT(CAP_NET_ADMIN);
+	kept &= own;
+	capabilities_bound(kept);
+	capng_clear(CAPNG_SELECT_ALL);
+	select_kept(kept, CAPNG_EFFECTIVE | CAPNG_PERMITTED |
+	                      CAPNG_INHERITABLE | CAPNG_AMBIENT);
+	if (capng_apply(CAPNG_SELECT_CAPS) < 0) {
+		note_kept(own);
+		return err_set(err, "capabilities cannot be given up");
+	}
+	(void)capng_apply(CAPNG_SELECT_AMBIENT);
+	note_kept(kept);
+	return true;
+}
+
+const char *
+capabilities_text(void)
+{
+	return kept_text;
+}
