@@ -134,11 +134,27 @@ describe_changes(void *arg, FILE *out)
 	carry_over_write(admin_env(s->admin), out);
 }
 
+static void
+describe_later(void *arg, FILE *out)
+{
+	const struct endpoints *s = arg;
+
+	carry_over_write_later(admin_env(s->admin), out);
+}
+
+static void
+take_later(void *arg, const char *lines)
+{
+	const struct endpoints *s = arg;
+
+	carry_over_run(admin_env(s->admin), lines, true);
+}
+
 void
 endpoints_carry_over(
-    struct endpoints *endpoints, const char *commands, bool started)
+    struct endpoints *endpoints, const char *commands, bool last)
 {
-	carry_over_run(admin_env(endpoints->admin), commands, started);
+	carry_over_run(admin_env(endpoints->admin), commands, last);
 }
 
 char *
@@ -191,6 +207,8 @@ endpoints_open(struct control *control, struct err *err)
 	                 .commit = commit_endpoints,
 	                 .report = report_sockets,
 	                 .describe = describe_changes,
+	                 .describe_later = describe_later,
+	                 .take_later = take_later,
 	                 .leave = hand_over_sockets,
 	                 .arg = s});
 	return s;

@@ -24,7 +24,7 @@ void endpoints_close(struct endpoints *endpoints);
 /* Runs commands of a process that this one takes over from; see carry_over.h.
  */
 void endpoints_carry_over(
-    struct endpoints *endpoints, const char *commands, bool started);
+    struct endpoints *endpoints, const char *commands, bool last);
 
 /* At a start without such a process: returns the commands of the state file
  * (commands/state_file.h), for free(3), or NULL.  files: those of the

@@ -9,7 +9,10 @@
 #include "base/log.h"
 #include "base/text_out.h"
 #include "commands/command.h"
+#include "commands/expiring.h"
 #include "commands/running.h"
+#include "control/drains.h"
+#include "control/later.h"
 #include "model/model.h"
 #include "stats/answer.h"
 
@@ -31,6 +34,47 @@ carry_over_write(const struct command_env *env, FILE *out)
 	running_changes(env, write_commands, out);
 }
 
+void
+carry_over_write_later(const struct command_env *env, FILE *out)
+{
+	if (env->expiring)
+		expiring_write(env->expiring, out);
+	drains_write(env->control, out);
+}
+
+static void
+log_left_out(const char *line, const char *why)
+{
+	log_warning(
+	    "the former process's '%s' could not be done again: %s", line, why);
+}
+
+static const struct command *
+command_of(const char *words)
+{
+	for (size_t i = 0; i < commands_n; i++)
+		if (strcmp(commands[i].words, words) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+/* A newer process may have kinds that this one does not know. */
+static void
+run_later(const struct command_env *env, const char *line)
+{
+	char words[80];
+	struct err err;
+
+	if (env->expiring && expiring_reads(line, words, sizeof(words))) {
+		if (!expiring_read(
+		        env->expiring, command_of(words), line, &err))
+			log_left_out(line, err.text);
+	} else if (drains_reads(line)) {
+		if (!drains_read(env->control, line, &err))
+			log_left_out(line, err.text);
+	}
+}
+
 static void
 run_line(const struct command_env *env, char *line)
 {
@@ -48,18 +92,17 @@ run_line(const struct command_env *env, char *line)
 		rest->free(rest);
 	(void)text_out_close(&out);
 	if (mode.failed)
-		log_warning("the former process's '%s' could not be done "
-		            "again: %s",
-		    copy, out.text ? out.text : "out of memory");
+		log_left_out(copy, out.text ? out.text : "out of memory");
 	free(out.text);
 }
 
-/* Whether the command needs a control that has started. */
+/* Whether the line needs a control that has started, and what the lines before
+ * have set. */
 static bool
-needs_start(const char *line)
+comes_last(const char *line)
 {
 	static const char *const words[] = {
-	    "add server ", "del server ", "set pool "};
+	    "add server ", "del server ", "set pool ", LATER};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strncmp(line, words[i], strlen(words[i])) == 0)
@@ -68,15 +111,19 @@ needs_start(const char *line)
 }
 
 void
-carry_over_run(const struct command_env *env, const char *lines, bool started)
+carry_over_run(const struct command_env *env, const char *lines, bool last)
 {
 	char *copy = strdup(lines), *rest = copy, *line;
 	bool late = false;
 
 	while ((line = strsep(&rest, "\n"))) {
 		/* What follows may be about a server that was added. */
-		late |= needs_start(line);
-		if (*line && late == started)
+		late |= comes_last(line);
+		if (!*line || late != last)
+			continue;
+		if (strncmp(line, LATER, strlen(LATER)) == 0)
+			run_later(env, line);
+		else
 			run_line(env, line);
 	}
 	free(copy);

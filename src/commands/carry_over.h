@@ -14,10 +14,15 @@
  * thread. */
 void carry_over_write(const struct command_env *env, FILE *out);
 
-/* Runs these commands; started: those that need control_start, about servers
- * that were added or deleted, and pools; or the others.  Logs what fails: the
- * configuration may be another one.  Control thread. */
+/* Writes the ends of these changes, and drains, one a line (control/later.h).
+ * Control thread. */
+void carry_over_write_later(const struct command_env *env, FILE *out);
+
+/* Runs these commands and reads these lines; last: those that need
+ * control_start, about servers that were added or deleted, pools, and what is
+ * to happen later; or the others.  Logs what fails: the configuration may be
+ * another one.  Control thread. */
 void carry_over_run(
-    const struct command_env *env, const char *lines, bool started);
+    const struct command_env *env, const char *lines, bool last);
 
 #endif

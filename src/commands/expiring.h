@@ -13,8 +13,8 @@
  *   and keeps the first former value.
  * - A value that a command, an agent or the file has set in the meantime stays,
  *   and that is logged.
- * - Changes are kept by name, so reloads do not matter; the end of lfproxy
- *   forgets them.
+ * - Changes are kept by name, so reloads do not matter.  An upgrade and the
+ *   state file take them along (control/later.h).
  *
  * All functions run on the control thread.
  */
@@ -86,5 +86,19 @@ bool expiring_next(const struct expiring *expiring, uint64_t after,
 /* Drops the pending change, so that its value stays.  Returns false if there is
  * none with that id. */
 bool expiring_cancel(struct expiring *expiring, struct call *call, uint64_t id);
+
+/* Writes a line for each pending change that was not overruled
+ * (control/later.h). */
+void expiring_write(const struct expiring *expiring, FILE *out);
+
+/* Returns whether the line is such a one, and copies the words of its command.
+ */
+bool expiring_reads(const char *line, char *out, size_t size);
+
+/* Reads such a line, after the change was made again.  command: the one with
+ * those words, or NULL.  A change whose end has passed expires in the next turn
+ * of the loop.  Returns false with err set if it will not expire. */
+bool expiring_read(struct expiring *expiring, const struct command *command,
+    const char *line, struct err *err) MUST_CHECK;
 
 #endif

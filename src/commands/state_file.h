@@ -5,6 +5,7 @@
  *   lfproxy-state 1
  *   configuration FILE...            the configuration that it belongs to
  *   COMMAND...                       see carry_over.h
+ *   later KIND ...                   see control/later.h
  *   counter KIND NAME... COUNTER N   of a frontend, backend or server
  *   end HASH                         XXH64 of all bytes before, hexadecimal
  *

@@ -70,6 +70,10 @@ struct control_follower {
 	    void (*add)(void *to, const struct addr *asked, int fd), void *to);
 	/* Writes what operators have changed, as commands, a line each. */
 	void (*describe)(void *arg, FILE *out);
+	/* Writes what is to happen to that later, see later.h. */
+	void (*describe_later)(void *arg, FILE *out);
+	/* Goes on with lines that the former process has written so. */
+	void (*take_later)(void *arg, const char *lines);
 	/* Another process has these sockets: closes them, without removing
 	 * files. */
 	void (*leave)(void *arg);

@@ -14,7 +14,8 @@
  * KILLING  Its sessions are ended, spread over DRAIN_KILL_MS.
  *
  * A drain belongs to a server's name and state, so it goes on over a reload.
- * A drain ends when a reload removes the server or changes its address.
+ * A drain ends when a reload removes the server or changes its address.  An
+ * upgrade and the state file take drains along (control/later.h).
  *
  * All functions run on the control thread.
  */
@@ -24,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/err.h"
 
@@ -74,6 +76,17 @@ bool control_drain_at(
  * drained. */
 bool control_drain_of(struct control *control, const struct server *server,
     struct drain_status *ret_status);
+
+/* Writes a line for each drain (later.h). */
+void drains_write(struct control *control, FILE *out);
+
+/* Returns whether the line is such a one. */
+bool drains_reads(const char *line);
+
+/* Reads such a line, and goes on with that drain where it was.  Returns false
+ * with err set if it does not go on. */
+bool drains_read(
+    struct control *control, const char *line, struct err *err) MUST_CHECK;
 
 /* Returns `fading`, `waiting` or `killing`. */
 const char *drain_phase_name(enum drain_phase phase);

@@ -179,6 +179,15 @@ take_counters(struct session_receiver *r, const char *text)
 	}
 }
 
+static void
+take_later(const struct session_receiver *r, const char *text)
+{
+	const struct control_follower *follower = &r->control->follower;
+
+	if (follower->take_later)
+		follower->take_later(follower->arg, text);
+}
+
 /* -- the sessions -- */
 
 /* Returns what the number stands for, or NULL. */
@@ -353,6 +362,8 @@ take_message(struct session_receiver *r)
 		take_counts(r, m.text);
 	else if (m.kind == HANDOVER_COUNTERS)
 		take_counters(r, m.text);
+	else if (m.kind == HANDOVER_LATER)
+		take_later(r, m.text);
 	else if (m.kind == HANDOVER_PASSED)
 		r->status.left = (uint32_t)strtoul(m.text, NULL, 10);
 	else

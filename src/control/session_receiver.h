@@ -3,6 +3,7 @@
  * left the listening sockets to this one (takeover.h).
  *
  *   NAMES -->                        what sessions may belong to, by number
+ *         <-- LATER                  what is to happen to operators' changes
  *         <-- COUNTS                 how many the other process has at servers
  *         <-- SESSION...             each goes on here at once
  *         <-- PASSED                 how many stay there for now

@@ -45,7 +45,7 @@ struct session_sender {
 	uint32_t passed;   /* when this pass began */
 	uint64_t wait_ms;  /* tells none before that */
 	uint64_t pause_ms; /* before the next pass, if nothing has left */
-	struct lines_out counts, sums;
+	struct lines_out later, counts, sums;
 	struct counters_sent counters;
 	void (*settled)(void *arg, uint32_t passed, bool lost);
 	void *arg;
@@ -242,8 +242,9 @@ on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 		}
 		return;
 	}
-	if (now_ms < s->wait_ms || !send_lines(s, &s->counts) ||
-	    !send_lines(s, &s->sums) || channel_is_full(s))
+	if (now_ms < s->wait_ms || !send_lines(s, &s->later) ||
+	    !send_lines(s, &s->counts) || !send_lines(s, &s->sums) ||
+	    channel_is_full(s))
 		return;
 	if (s->at < slab_made(&proxy->sessions)) {
 		s->at = proxy_note_some(proxy, s->at, SENDER_NOTES, NOTE_LEAVE);
@@ -266,7 +267,8 @@ begin_passes(struct session_sender *s)
 		settle(s, false);
 		return;
 	}
-	(void)send_lines(s, &s->counts);
+	if (send_lines(s, &s->later))
+		(void)send_lines(s, &s->counts);
 	atomic_store_release(&c->proxy.successor, s->to); /* [P41] */
 	proxy_note_queued(&c->proxy, NOTE_LEAVE);
 	s->wait_ms = clock_now_ms() + QUEUES_FIRST_MS;
@@ -314,7 +316,7 @@ on_channel(struct ev_loop *loop, ev_io *io, int events)
 }
 
 struct session_sender *
-session_sender_new(struct control *control, int channel,
+session_sender_new(struct control *control, int channel, char *later,
     void (*settled)(void *arg, uint32_t passed, bool lost), void *arg)
 {
 	struct session_sender *s = calloc(1, sizeof(*s));
@@ -323,11 +325,14 @@ session_sender_new(struct control *control, int channel,
 		s->to = successor_new(channel);
 	if (!s || !s->to) {
 		free(s);
+		free(later);
 		close(channel);
 		return NULL;
 	}
 	s->control = control;
 	s->channel = channel;
+	s->later = (struct lines_out){
+	    .kind = HANDOVER_LATER, .text = later, .unsent = later};
 	s->counts.kind = HANDOVER_COUNTS;
 	s->sums.kind = HANDOVER_COUNTERS;
 	s->settled = settled;
@@ -361,6 +366,7 @@ session_sender_free(struct session_sender *sender)
 	close(sender->channel);
 	successor_free(sender->to);
 	counters_sent_fini(&sender->counters);
+	free(sender->later.text);
 	free(sender->counts.text);
 	free(sender->sums.text);
 	free(sender);

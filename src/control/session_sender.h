@@ -35,12 +35,14 @@ struct session_sender;
 #define SENDER_PAUSE_MIN_MS 10
 #define SENDER_PAUSE_MAX_MS 2000
 
-/* Begins, and takes ownership of the channel, also on failure.  settled: called
+/* Begins, and takes ownership of the channel, and of later, the lines of
+ * HANDOVER_LATER or NULL, also on failure.  settled: called
  * once, when no more sessions leave for now, with the number of those that have
  * left; lost: because the other process has ended.  Returns NULL when memory is
  * short. */
 struct session_sender *session_sender_new(struct control *control, int channel,
-    void (*settled)(void *arg, uint32_t passed, bool lost), void *arg);
+    char *later, void (*settled)(void *arg, uint32_t passed, bool lost),
+    void *arg);
 
 /* After the pools have ended, as sessions use the channel.  Accepts NULL. */
 void session_sender_free(struct session_sender *sender);

@@ -45,6 +45,7 @@ struct upgrade {
 	bool short_of_memory;
 	char *commands;     /* that restore what operators have changed */
 	const char *unsent; /* of these */
+	char *later;        /* what is to happen to these changes */
 	bool committed;     /* the message behind the sockets is sent */
 	bool served;        /* the other process has the sockets */
 	int channel;        /* -1: closed */
@@ -160,6 +161,8 @@ stop_watching(struct upgrade *u)
 	u->sockets = NULL;
 	free(u->commands);
 	u->commands = NULL;
+	free(u->later);
+	u->later = NULL;
 	u->control->upgrade = NULL;
 }
 
@@ -237,7 +240,9 @@ commit_upgrade(struct upgrade *u, bool takes_sessions)
 	ev_child_stop(c->loop, &u->child);
 	timed_task_cancel(&u->deadline);
 	if (takes_sessions) {
-		c->sender = session_sender_new(c, u->channel, on_settled, u);
+		c->sender =
+		    session_sender_new(c, u->channel, u->later, on_settled, u);
+		u->later = NULL;
 		u->channel = -1;
 	}
 	if (!c->sender)
@@ -426,20 +431,27 @@ add_socket(void *to, const struct addr *asked, int fd)
 	grown[u->n++] = (struct handed){.asked = *asked, .fd = fd};
 }
 
+/* Returns what the follower writes, for free(3), or NULL. */
+static char *
+collect_text(struct control *c, void (*describe)(void *arg, FILE *out))
+{
+	struct text_out out;
+
+	if (!text_out_open(&out))
+		return NULL;
+	if (describe)
+		describe(c->follower.arg, out.stream);
+	return text_out_close(&out) ? out.text : NULL;
+}
+
 static bool
 collect_changes(struct upgrade *u)
 {
 	struct control *c = u->control;
-	struct text_out out;
 
-	if (!text_out_open(&out))
-		return false;
-	if (c->follower.describe)
-		c->follower.describe(c->follower.arg, out.stream);
-	if (!text_out_close(&out))
-		return false;
-	u->unsent = u->commands = out.text;
-	return true;
+	u->unsent = u->commands = collect_text(c, c->follower.describe);
+	u->later = collect_text(c, c->follower.describe_later);
+	return u->commands && u->later;
 }
 
 /* Collects what is to be handed over. */

@@ -6,13 +6,15 @@
  *                                   <-  READY or FAILED
  *   LEFT                             ->
  *                                   <-  NAMES..., NAMES_END
- *   COUNTS..., SESSION..., PASSED    ->
+ *   LATER..., COUNTS..., SESSION..., PASSED ->
  *   COUNTERS...                      ->
  *
  * A process that hands over no sessions, an older one, closes the socket after
  * LEFT; one that takes none says READY without HANDOVER_TAKES_SESSIONS.  Each
  * message begins with the version of the format, which changes only if a
- * message changes that both know; new kinds follow the words of READY.
+ * message changes that both know.  A new kind either follows a word of READY or
+ * comes after NAMES_END: there a process passes over kinds that it does not
+ * know.
  */
 #ifndef NET_HANDOVER_H
 #define NET_HANDOVER_H
@@ -51,6 +53,9 @@ enum handover_kind {
 	 * backends and servers: so much has the sender counted there, since the
 	 * last such line. */
 	HANDOVER_COUNTERS,
+	/* A text: lines about what is to happen later to what COMMANDS have
+	 * changed (control/later.h). */
+	HANDOVER_LATER,
 	HANDOVER_KINDS
 };
 

@@ -148,3 +148,41 @@ setup() {
 	[[ $output == *"state_file: a path that starts with / is needed"* ]] ||
 	    fail "$output"
 }
+
+weight_is() {
+	[ "$(column "$1" weight)" = "$2" ]
+}
+
+phases() {
+	ctl show drains json | grep -o '"phase":"[a-z ]*"'
+}
+
+past() {
+	((EPOCHSECONDS >= $1))
+}
+
+@test "state: changes for a time and drains go on after a restart, or ended meanwhile" {
+	local ends
+
+	start
+	ctl set weight app/a 20 for 3s
+	ends=$((EPOCHSECONDS + 4))
+	ctl disable server app/a for 12s
+	ctl set weight app/b 30 for 1h
+	ctl drain server app/b over 1h
+	stop_lfproxy
+	written 'later expires.*app/a.*former=100'
+	wait_for 10 past "$ends"
+	start
+	# What has ended before the start ends at once.
+	wait_for 3 weight_is a 100
+	equal "state" maint "$(column a lf_admin)"
+	equal "drains" '"phase":"fading"' "$(phases)"
+	ctl show drains | grep -qE '^app/b fading .* left 59m' ||
+	    fail "$(ctl show drains)"
+	ctl show expiring | grep -qE 'app/b weight: 30 -> 100 in 59m' ||
+	    fail "$(ctl show expiring)"
+	enabled() { [ "$(column a lf_admin)" = ready ]; }
+	wait_for 20 enabled
+	refute grep -q 'app/a' <(ctl show expiring)
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * See later.h.
+ */
+#include "control/later.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+bool
+later_is(const char *line, const char *kind)
+{
+	size_t word = sizeof(LATER) - 1, n = strlen(kind);
+
+	return strncmp(line, LATER, word) == 0 &&
+	       strncmp(line + word, kind, n) == 0 && line[word + n] == '\t';
+}
+
+/* Returns the value, up to the next tab, or NULL. */
+static const char *
+find_value(const char *line, const char *name)
+{
+	size_t n = strlen(name);
+
+	while ((line = strchr(line, '\t'))) {
+		line++;
+		if (strncmp(line, name, n) == 0 && line[n] == '=')
+			return line + n + 1;
+	}
+	return NULL;
+}
+
+bool
+later_text(const char *line, const char *name, char *out, size_t size)
+{
+	const char *value = find_value(line, name);
+	size_t n = value ? strcspn(value, "\t\n") : 0;
+
+	if (!value || n >= size)
+		return false;
+	memcpy(out, value, n);
+	out[n] = '\0';
+	return true;
+}
+
+uint64_t
+later_number(const char *line, const char *name)
+{
+	const char *value = find_value(line, name);
+
+	return value ? strtoull(value, NULL, 10) : 0;
+}
+
+uint64_t
+later_wall_ms(void)
+{
+	return clock_wall_us() / 1000;
+}
+
+uint64_t
+later_from_wall_ms(uint64_t wall_ms)
+{
+	uint64_t now_ms = clock_now_ms(), wall_now_ms = later_wall_ms();
+
+	if (wall_ms >= wall_now_ms)
+		return now_ms + (wall_ms - wall_now_ms);
+	return now_ms > wall_now_ms - wall_ms ? now_ms - (wall_now_ms - wall_ms)
+	                                      : 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * Lines about what is to happen later: ends of changes (commands/expiring.h)
+ * and drains (drains.h), for the process that takes over in an upgrade
+ * (net/handover.h) and for the state file (commands/state_file.h).
+ *
+ *   later KIND<TAB>NAME=VALUE<TAB>NAME=VALUE...
+ *
+ * A reader passes over names that it does not know.  Times are those of
+ * clock_wall_us, in ms, so that they mean the same after a restart.
+ */
+#ifndef CONTROL_LATER_H
+#define CONTROL_LATER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LATER          "later "
+#define LATER_LINE_MAX 4000
+
+/* Returns whether the line is about that kind. */
+bool later_is(const char *line, const char *kind);
+
+/* Copies the value with that name.  Returns false if there is none, or it is
+ * too long. */
+bool later_text(const char *line, const char *name, char *out, size_t size);
+
+/* Returns the number with that name, or 0. */
+uint64_t later_number(const char *line, const char *name);
+
+/* The present wall clock. */
+uint64_t later_wall_ms(void);
+
+/* Returns the time of clock_now_ms at which the wall clock shows, or has shown,
+ * wall_ms; 0 if that was before the machine's start. */
+uint64_t later_from_wall_ms(uint64_t wall_ms);
+
+#endif
