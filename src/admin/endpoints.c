@@ -4,9 +4,11 @@
 #include "admin/endpoints.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "commands/carry_over.h"
 #include "commands/state_file.h"
+#include "control/takeover.h"
 #include "http/http.h"
 #include "base/list.h"
 
@@ -17,6 +19,7 @@ struct endpoints {
 	struct http *next;   /* from prepare to commit; NULL: http stays */
 	struct list leaving; /* closed ports whose clients are still served */
 	struct state_file state;
+	char *rest; /* commands that wait for servers of sets; NULL: none */
 };
 
 static bool
@@ -154,7 +157,25 @@ void
 endpoints_carry_over(
     struct endpoints *endpoints, const char *commands, bool last)
 {
-	carry_over_run(admin_env(endpoints->admin), commands, last);
+	const struct command_env *env = admin_env(endpoints->admin);
+	char *copy = strdup(commands);
+
+	/* At a start without another process nothing waits for sets. */
+	if (copy && !last && takeover_under_way())
+		endpoints->rest = carry_over_postpone(env, copy);
+	carry_over_run(env, copy ? copy : commands, last);
+	free(copy);
+}
+
+static void
+take_rest(void *arg)
+{
+	struct endpoints *s = arg;
+
+	if (s->rest)
+		carry_over_run(admin_env(s->admin), s->rest, false);
+	free(s->rest);
+	s->rest = NULL;
 }
 
 char *
@@ -209,6 +230,7 @@ endpoints_open(struct control *control, struct err *err)
 	                 .describe = describe_changes,
 	                 .describe_later = describe_later,
 	                 .take_later = take_later,
+	                 .take_rest = take_rest,
 	                 .leave = hand_over_sockets,
 	                 .arg = s});
 	return s;
@@ -227,5 +249,6 @@ endpoints_close(struct endpoints *endpoints)
 	http_close_all(&endpoints->leaving);
 	http_close(endpoints->http);
 	admin_close(endpoints->admin);
+	free(endpoints->rest);
 	free(endpoints);
 }

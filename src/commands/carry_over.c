@@ -110,6 +110,54 @@ comes_last(const char *line)
 	return false;
 }
 
+/* Returns whether the line is about a server that its backend does not have,
+ * but has sets of servers. */
+static bool
+is_of_set(const struct command_env *env, const char *line)
+{
+	char name[2 * CALL_NAME_SIZE];
+	const char *slash = strchr(line, '/'), *from = slash;
+	const struct backend *b;
+
+	while (from && from > line && from[-1] != ' ')
+		from--;
+	if (!from || strncmp(line, LATER, strlen(LATER)) == 0 ||
+	    snprintf(name, sizeof(name), "%.*s", (int)(slash - from), from) >=
+	        (int)sizeof(name))
+		return false;
+	b = model_find_backend(control_model(env->control), name);
+	if (!b || b->spec->sets_n == 0)
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(slash + 1, " \n"),
+	    slash + 1);
+	return !backend_find_server(b, name);
+}
+
+char *
+carry_over_postpone(const struct command_env *env, char *lines)
+{
+	char *later = calloc(1, strlen(lines) + 1), *end = later;
+	char *to = lines, *rest = lines, *line;
+	bool last = false;
+
+	while (later && (line = strsep(&rest, "\n"))) {
+		char **put;
+		size_t n = strlen(line);
+
+		/* What follows is about servers that commands have added. */
+		last |= comes_last(line);
+		put = !last && is_of_set(env, line) ? &end : &to;
+
+		memmove(*put, line, n);
+		*put += n;
+		if (rest || put == &end)
+			*(*put)++ = '\n';
+	}
+	if (later)
+		*to = '\0';
+	return later;
+}
+
 void
 carry_over_run(const struct command_env *env, const char *lines, bool last)
 {

@@ -18,6 +18,11 @@ void carry_over_write(const struct command_env *env, FILE *out);
  * Control thread. */
 void carry_over_write_later(const struct command_env *env, FILE *out);
 
+/* Takes those lines out that are about servers which the sources of sets have
+ * still to report, and returns them, for free(3); NULL when memory is short.
+ * Control thread. */
+char *carry_over_postpone(const struct command_env *env, char *lines);
+
 /* Runs these commands and reads these lines; last: those that need
  * control_start, about servers that were added or deleted, pools, and what is
  * to happen later; or the others.  Logs what fails: the configuration may be

@@ -72,6 +72,9 @@ struct control_follower {
 	void (*describe)(void *arg, FILE *out);
 	/* Writes what is to happen to that later, see later.h. */
 	void (*describe_later)(void *arg, FILE *out);
+	/* Before this process takes over: makes the changes that had to wait
+	 * for the servers of sets. */
+	void (*take_rest)(void *arg);
 	/* Goes on with lines that the former process has written so. */
 	void (*take_later)(void *arg, const char *lines);
 	/* Another process has these sockets: closes them, without removing

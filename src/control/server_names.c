@@ -439,12 +439,15 @@ server_names_start(struct control *control)
 	if (!follow_resolver(sn, m->spec))
 		log_error("name servers could not be taken from [resolver] or "
 		          "/etc/resolv.conf; names are not resolved");
+	/* Sets of servers have the same time. */
+	if (takeover_under_way())
+		(void)takeover_wait_by_ms();
 	want_names(sn->names, m->spec, true);
 	if (names_count(sn->names) == 0)
 		return;
-	dns_wait(sn->dns,
-	    clock_now_ms() + (takeover_under_way() ? SERVER_NAMES_TAKEOVER_MS
-	                                           : SERVER_NAMES_START_MS));
+	dns_wait(sn->dns, takeover_under_way()
+	                      ? takeover_wait_by_ms()
+	                      : clock_now_ms() + SERVER_NAMES_START_MS);
 	server_names_prepare(control, m);
 	model_for_each_backend (b, m)
 		backend_mark_changed(b);

@@ -327,6 +327,23 @@ sets_start(struct control *control)
 	for_each_set(set, &control->sets.sets) set_source_open(set->source);
 }
 
+bool
+sets_are_known(const struct control *control)
+{
+	const struct sets *sets = &control->sets;
+
+	if (sets->made || !list_empty(&sets->work.node))
+		return false;
+	list_for_each (node, &sets->sources) {
+		const struct set_source *source =
+		    container_of(node, struct set_source, node);
+
+		if (!source->report && !source->error)
+			return false;
+	}
+	return true;
+}
+
 void
 sets_fini(struct control *control)
 {

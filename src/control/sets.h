@@ -56,6 +56,10 @@ bool sets_begin(
 /* Begins to follow the sources. */
 void sets_start(struct control *control);
 
+/* Whether each set has had a report, or an error instead, and its servers are
+ * in the model. */
+bool sets_are_known(const struct control *control);
+
 /* Accepts sets that have not begun. */
 void sets_fini(struct control *control);
 

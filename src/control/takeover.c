@@ -27,12 +27,19 @@
 #include "proxy/acceptor.h"
 
 #define TAKEOVER_NAME_SIZE 64
+/* The interval between looks whether sets of servers are known. */
+#define TAKEOVER_LOOK_MS 10
 
 static struct {
 	int channel; /* 0: there is no other process */
 	char *commands;
 	size_t commands_n;
 	ev_io left;
+	uint64_t wait_by_ms;    /* see takeover_wait_by_ms; 0: not asked yet */
+	struct timed_task wait; /* until READY */
+	struct control *control;
+	bool (*is_known)(const struct control *control);
+	bool is_ready; /* READY is sent, or needs not be */
 } takeover;
 
 /* Returns the channel, which the caller closes. */
@@ -264,6 +271,24 @@ takeover_failed(const char *why)
 	close(end_takeover());
 }
 
+uint64_t
+takeover_wait_by_ms(void)
+{
+	if (takeover.wait_by_ms == 0)
+		takeover.wait_by_ms = clock_now_ms() + SERVER_NAMES_TAKEOVER_MS;
+	return takeover.wait_by_ms;
+}
+
+/* The servers are known now, or not within the time. */
+static void
+stop_waiting(struct control *c)
+{
+	timed_task_cancel(&takeover.wait);
+	takeover.is_ready = true;
+	if (c->follower.take_rest)
+		c->follower.take_rest(c->follower.arg);
+}
+
 /* The other process has left, by its word or for good. */
 static void
 on_left(struct ev_loop *loop, ev_io *io, int events)
@@ -276,6 +301,8 @@ on_left(struct ev_loop *loop, ev_io *io, int events)
 	(void)events;
 	if (rc == -EAGAIN)
 		return;
+	if (!takeover.is_ready)
+		stop_waiting(c);
 	ev_ref(loop);
 	ev_io_stop(loop, io);
 	channel = end_takeover();
@@ -289,15 +316,33 @@ on_left(struct ev_loop *loop, ev_io *io, int events)
 		acceptors_begin(&c->proxy);
 }
 
+/* Sends READY, unless servers are still to be reported. */
+static void
+send_ready(struct timed_task *task, uint64_t now_ms)
+{
+	struct control *c = takeover.control;
+
+	if (!takeover.is_known(c) && now_ms < takeover_wait_by_ms()) {
+		timed_task_schedule(task, now_ms + TAKEOVER_LOOK_MS);
+		return;
+	}
+	stop_waiting(c);
+	send_handover_text(HANDOVER_READY, HANDOVER_TAKES_SESSIONS);
+}
+
 void
-takeover_ready(struct control *control)
+takeover_ready(
+    struct control *control, bool (*is_known)(const struct control *control))
 {
 	struct ev_loop *loop = control->loop;
 
 	if (takeover.channel == 0)
 		return;
 	(void)fcntl(takeover.channel, F_SETFL, O_NONBLOCK);
-	send_handover_text(HANDOVER_READY, HANDOVER_TAKES_SESSIONS);
+	takeover.control = control;
+	takeover.is_known = is_known;
+	timed_task_init(&takeover.wait, &control->task_timer, send_ready);
+	send_ready(&takeover.wait, clock_now_ms());
 	ev_io_init(&takeover.left, on_left, takeover.channel, EV_READ);
 	takeover.left.data = control;
 	ev_io_start(loop, &takeover.left);

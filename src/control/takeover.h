@@ -15,6 +15,7 @@
 #define CONTROL_TAKEOVER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
@@ -39,9 +40,16 @@ const char *takeover_commands(void);
 /* Tells the other process why this one does not serve; it goes on as before. */
 void takeover_failed(const char *why);
 
-/* Tells the other process that this one serves.  The service manager hears that
- * lfproxy is ready when the other one has left; then its sessions come
- * (session_receiver.h). */
-void takeover_ready(struct control *control);
+/* Returns until when names and sets of servers are waited for, clock_now_ms:
+ * the first call begins the time. */
+uint64_t takeover_wait_by_ms(void);
+
+/* Tells the other process that this one serves, as soon as is_known says that
+ * the servers of all sets are known (sets_are_known), and at
+ * takeover_wait_by_ms at the latest; the loop runs meanwhile.  The service
+ * manager hears that lfproxy is ready when the other one has left; then its
+ * sessions come (session_receiver.h). */
+void takeover_ready(
+    struct control *control, bool (*is_known)(const struct control *control));
 
 #endif

@@ -142,7 +142,7 @@ run_control(struct control *control, struct endpoints *endpoints,
 		return false;
 	close_unwanted_sockets();
 	endpoints_keep_state(endpoints, files);
-	takeover_ready(control);
+	takeover_ready(control, sets_are_known);
 	control_run(control);
 	return true;
 }

@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Upgrades: sets of servers, which the other process has to ask for first.
+
+# shellcheck disable=SC2030,SC2031 # each test has its own LFPROXY_PID
+
+load helpers
+load ctl
+load upgrade
+
+# begin_with_set: lfproxy whose one server s is a member of a set, by a name.
+begin_with_set() {
+	echo 'db 127.0.0.1' >"$T/names"
+	serve names python3 -B "$ROOT/tests/behaviour/nametool.py" "$T/names"
+	serve s "${UPGRADE_TOOL[@]}" server
+	site >"$T/lfproxy.ini"
+	sed -i "s/^server = a .*/servers = m 5 dns=db:$(addr s |
+	    sed 's/.*://') confirm=off/" "$T/lfproxy.ini"
+	printf '[resolver]\nnameserver = %s\ntimeout = 200ms\n' "$(addr names)" \
+	    >>"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+	wait_for 10 has_member
+	spawn c "${UPGRADE_TOOL[@]}" ask "$PORT" member
+	wait_for 10 has_line s 'got member'
+}
+
+has_member() {
+	[ "$(stat_of app m1 weight)" = 100 ]
+}
+
+more_asked() {
+	[ "$(wc -l <"$T/names.asked")" -gt "$1" ]
+}
+
+@test "upgrade: the other process waits for the members of its sets" {
+	local asked
+
+	begin_with_set
+	ctl set weight app/m1 7
+	ctl set maxconn server app/m1 9 for 1h
+	# The first question of the other process is not answered.
+	echo 'db silent' >"$T/names"
+	asked=$(wc -l <"$T/names.asked")
+	spawn upgrade "$BUILD/lfproxyctl" -S "$ADMIN" upgrade
+	wait_for 20 more_asked "$asked"
+	echo 'db 127.0.0.1' >"$T/names"
+	finish upgrade 30
+	[[ $output == *" and 1 session" ]] || fail "$output"
+	wait_for 10 ended "$FIRST"
+	LFPROXY_PID=$(pid_now)
+	# What operators have changed had to wait as well.
+	equal "weight" 7 "$(stat_of app m1 weight)"
+	expires() { ctl show expiring | grep -q 'server app/m1 maxconn: 9 -> 0'; }
+	wait_for 10 expires
+	refute lfproxy_said 'could not be done again'
+	signal s USR1
+	finish c 30
+	[[ $output == *"answered member"* ]] || fail "$output"
+	stop_newest
+}
+
+@test "upgrade: a set that nobody answers for holds up no upgrade" {
+	begin_with_set
+	ctl set weight app/m1 7
+	echo 'db silent' >"$T/names"
+	upgrade
+	[[ $UPGRADED == *" and 0 sessions; 1 session of process $FIRST "* ]] ||
+	    fail "$UPGRADED"
+	wait_for 10 lfproxy_said \
+	    "'set weight app/m1 7' could not be done again"
+	echo 'db 127.0.0.1' >"$T/names"
+	wait_for 30 has_member
+	signal s USR1
+	finish c 30
+	[[ $output == *"answered member"* ]] || fail "$output"
+	stop_newest
+}
