@@ -16,6 +16,7 @@
 #include "control/control_internal.h"
 #include "net/handover.h"
 #include "proxy/acceptor.h"
+#include "proxy/closed_image.h"
 #include "proxy/session_adopt.h"
 #include "proxy/successor.h"
 
@@ -38,7 +39,8 @@ struct session_receiver {
 	size_t n, room;
 	char *lines;        /* NAMES */
 	const char *unsent; /* of these; NULL: NAMES_END is sent as well */
-	struct timed_task accept; /* at the latest */
+	struct timed_task accept;   /* at the latest */
+	struct closed_ring *closed; /* for its records; NULL: none came */
 	struct receiver_status status;
 };
 
@@ -188,6 +190,19 @@ take_later(const struct session_receiver *r, const char *text)
 		follower->take_later(follower->arg, text);
 }
 
+/* -- records of sessions that have ended there -- */
+
+static void
+take_closed(struct session_receiver *r, const struct handover *m)
+{
+	struct closed_session closed;
+
+	if (!r->closed)
+		r->closed = closed_ring_take(&r->control->proxy.closed);
+	if (r->closed && closed_image_decode(m->data, m->size, &closed))
+		closed_ring_put(r->closed, &closed);
+}
+
 /* -- the sessions -- */
 
 /* Returns what the number stands for, or NULL. */
@@ -327,6 +342,8 @@ end_receiver(struct session_receiver *r)
 	for (size_t i = 0; i < r->n; i++)
 		if (r->names[i].server)
 			hold_places(&r->names[i], 0);
+	if (r->closed)
+		closed_ring_give(r->closed);
 	model_unpin(r->model);
 	free(r->names);
 	free(r->lines);
@@ -362,6 +379,8 @@ take_message(struct session_receiver *r)
 		take_counts(r, m.text);
 	else if (m.kind == HANDOVER_COUNTERS)
 		take_counters(r, m.text);
+	else if (m.kind == HANDOVER_CLOSED)
+		take_closed(r, &m);
 	else if (m.kind == HANDOVER_LATER)
 		take_later(r, m.text);
 	else if (m.kind == HANDOVER_PASSED)

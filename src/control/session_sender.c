@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text_out.h"
+#include "control/closed_sent.h"
 #include "control/control_internal.h"
 #include "control/counters_sent.h"
 #include "net/handover.h"
@@ -47,6 +48,7 @@ struct session_sender {
 	uint64_t pause_ms; /* before the next pass, if nothing has left */
 	struct lines_out later, counts, sums;
 	struct counters_sent counters;
+	struct closed_sent closed;
 	void (*settled)(void *arg, uint32_t passed, bool lost);
 	void *arg;
 };
@@ -172,6 +174,24 @@ send_last_sums(struct session_sender *s)
 	}
 }
 
+/* Sends all records of sessions that have ended since the last round, and waits
+ * for the socket: all threads have ended. */
+static void
+send_last_closed(struct session_sender *s)
+{
+	struct pollfd channel = {.fd = s->channel, .events = POLLOUT};
+	bool full;
+
+	/* A round that is under way, and the last one. */
+	for (int i = 0; i < 2; i++) {
+		closed_sent_begin(&s->closed, &s->control->proxy.closed);
+		while (
+		    closed_sent_step(&s->closed, s->channel, &full) == -EAGAIN)
+			if (full && poll(&channel, 1, LAST_SUMS_MS) <= 0)
+				return;
+	}
+}
+
 static void
 send_passed(struct session_sender *s)
 {
@@ -219,6 +239,8 @@ end_pass(struct session_sender *s, uint64_t now_ms)
 	/* A session that has just begun its connect is ready after a while. */
 	if (!s->settled || left == 0 || s->pause_ms > 8 * SENDER_PAUSE_MIN_MS)
 		settle(s, false);
+	if (!s->settled)
+		closed_sent_begin(&s->closed, &s->control->proxy.closed);
 	s->at = 0;
 	s->passed = passed;
 	s->wait_ms = now_ms + s->pause_ms;
@@ -230,9 +252,13 @@ on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 	struct session_sender *s = timer->data;
 	struct proxy *proxy = &s->control->proxy;
 	uint64_t now_ms = clock_now_ms();
+	bool full;
 
 	(void)loop;
 	(void)events;
+	/* Sessions go first. */
+	if (!s->settled && s->named)
+		(void)closed_sent_step(&s->closed, s->channel, &full);
 	if (!s->named) {
 		if (now_ms >= s->names_by_ms) {
 			log_warning("the other process takes no sessions: it "
@@ -361,8 +387,11 @@ session_sender_free(struct session_sender *sender)
 {
 	if (!sender)
 		return;
-	if (sender->named)
+	if (sender->named) {
 		send_last_sums(sender);
+		send_last_closed(sender);
+	}
+	closed_sent_fini(&sender->closed);
 	close(sender->channel);
 	successor_free(sender->to);
 	counters_sent_fini(&sender->counters);

@@ -103,6 +103,18 @@ handover_send_session(int channel, const struct iovec *parts, size_t parts_n,
 	return send_parts(channel, all, 1 + parts_n, fds, fds_n, MSG_DONTWAIT);
 }
 
+int
+handover_send_closed(int channel, const void *data, size_t size)
+{
+	struct head head = {.magic = MAGIC,
+	    .version = HANDOVER_VERSION,
+	    .kind = HANDOVER_CLOSED};
+	struct iovec parts[] = {
+	    {&head, sizeof(head)}, {(void *)(uintptr_t)data, size}};
+
+	return send_parts(channel, parts, 2, NULL, 0, MSG_DONTWAIT);
+}
+
 /* Takes the descriptors of the message; returns their number. */
 static size_t
 take_descriptors(struct msghdr *msg, int fds[HANDOVER_SOCKETS_MAX])
@@ -150,6 +162,8 @@ read_handover_body(struct handover *m)
 		return false;
 	if (m->kind == HANDOVER_SESSION)
 		return m->n > 0;
+	if (m->kind == HANDOVER_CLOSED)
+		return m->n == 0;
 	if (m->kind == HANDOVER_SOCKETS)
 		return read_addrs(m);
 	if (m->n > 0 || m->size >= sizeof(m->text))

@@ -7,7 +7,7 @@
  *   LEFT                             ->
  *                                   <-  NAMES..., NAMES_END
  *   LATER..., COUNTS..., SESSION..., PASSED ->
- *   COUNTERS...                      ->
+ *   CLOSED..., COUNTERS...           ->
  *
  * A process that hands over no sessions, an older one, closes the socket after
  * LEFT; one that takes none says READY without HANDOVER_TAKES_SESSIONS.  Each
@@ -56,6 +56,7 @@ enum handover_kind {
 	/* A text: lines about what is to happen later to what COMMANDS have
 	 * changed (control/later.h). */
 	HANDOVER_LATER,
+	HANDOVER_CLOSED, /* data: proxy/closed_image.h */
 	HANDOVER_KINDS
 };
 
@@ -99,6 +100,9 @@ int handover_send(int channel, const struct handover *message);
  * -EAGAIN, -ENOBUFS or -ETOOMANYREFS if the receiver has to read first. */
 int handover_send_session(int channel, const struct iovec *parts,
     size_t parts_n, const int *fds, size_t fds_n);
+
+/* Sends a CLOSED.  Never blocks.  Returns 0 or -errno. */
+int handover_send_closed(int channel, const void *data, size_t size);
 
 /* Receives a message.  Returns 1; 0 at the end of the other process; or -errno,
  * -EAGAIN if there is none, -EBADMSG if it is not one, or of another version,
