@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/text_out.h"
 #include "control/control_internal.h"
+#include "control/sources_sent.h"
 #include "net/handover.h"
 #include "proxy/acceptor.h"
 #include "proxy/closed_image.h"
@@ -379,6 +380,8 @@ take_message(struct session_receiver *r)
 		take_counts(r, m.text);
 	else if (m.kind == HANDOVER_COUNTERS)
 		take_counters(r, m.text);
+	else if (m.kind == HANDOVER_SOURCES)
+		sources_take(r->control->model, m.text);
 	else if (m.kind == HANDOVER_CLOSED)
 		take_closed(r, &m);
 	else if (m.kind == HANDOVER_LATER)

@@ -7,6 +7,7 @@
  *         <-- COUNTS                 how many the other process has at servers
  *         <-- SESSION...             each goes on here at once
  *         <-- PASSED                 how many stay there for now
+ *         <-- SOURCES...             what sources of limits have used
  *         <-- CLOSED...              records of ended sessions, in order
  *         <-- COUNTERS               the sums, which go on here
  *

@@ -16,6 +16,7 @@
 #include "control/closed_sent.h"
 #include "control/control_internal.h"
 #include "control/counters_sent.h"
+#include "control/sources_sent.h"
 #include "net/handover.h"
 #include "proxy/reaper.h"
 #include "proxy/successor.h"
@@ -49,6 +50,7 @@ struct session_sender {
 	struct lines_out later, counts, sums;
 	struct counters_sent counters;
 	struct closed_sent closed;
+	struct sources_sent sources;
 	void (*settled)(void *arg, uint32_t passed, bool lost);
 	void *arg;
 };
@@ -174,10 +176,21 @@ send_last_sums(struct session_sender *s)
 	}
 }
 
-/* Sends all records of sessions that have ended since the last round, and waits
- * for the socket: all threads have ended. */
+/* Sends a part of what follows the sessions.  Returns -EAGAIN while some is
+ * left. */
+static int
+send_rest(struct session_sender *s, bool *ret_full)
+{
+	int rc = sources_sent_step(
+	    &s->sources, s->control->model, s->channel, ret_full);
+
+	return rc < 0 ? rc : closed_sent_step(&s->closed, s->channel, ret_full);
+}
+
+/* Sends all that is left, with the records of sessions that have ended since
+ * the last round, and waits for the socket: all threads have ended. */
 static void
-send_last_closed(struct session_sender *s)
+send_last_rest(struct session_sender *s)
 {
 	struct pollfd channel = {.fd = s->channel, .events = POLLOUT};
 	bool full;
@@ -185,8 +198,7 @@ send_last_closed(struct session_sender *s)
 	/* A round that is under way, and the last one. */
 	for (int i = 0; i < 2; i++) {
 		closed_sent_begin(&s->closed, &s->control->proxy.closed);
-		while (
-		    closed_sent_step(&s->closed, s->channel, &full) == -EAGAIN)
+		while (send_rest(s, &full) == -EAGAIN)
 			if (full && poll(&channel, 1, LAST_SUMS_MS) <= 0)
 				return;
 	}
@@ -258,7 +270,7 @@ on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 	(void)events;
 	/* Sessions go first. */
 	if (!s->settled && s->named)
-		(void)closed_sent_step(&s->closed, s->channel, &full);
+		(void)send_rest(s, &full);
 	if (!s->named) {
 		if (now_ms >= s->names_by_ms) {
 			log_warning("the other process takes no sessions: it "
@@ -389,7 +401,7 @@ session_sender_free(struct session_sender *sender)
 		return;
 	if (sender->named) {
 		send_last_sums(sender);
-		send_last_closed(sender);
+		send_last_rest(sender);
 	}
 	closed_sent_fini(&sender->closed);
 	close(sender->channel);

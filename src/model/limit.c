@@ -336,17 +336,14 @@ uint16_t
 limits_rejoin(
     const struct limits *limits, const struct endpoint *client, uint64_t now_ns)
 {
-	static const struct source_bounds unbounded = {.sessions = 0};
 	uint16_t counted = 0;
-	uint64_t wait_ns;
 
 	for (size_t i = 0; i < limits->n; i++) {
 		const struct limit *l = &limits->all[i];
 		struct source_key key = limit_key(l, client);
 
 		if (is_for(l, client) &&
-		    source_table_enter(l->table, &key, &unbounded, now_ns,
-		        &wait_ns) == SOURCE_COUNTED)
+		    source_table_rejoin(l->table, &key, now_ns))
 			counted |= (uint16_t)(1u << i);
 	}
 	return counted;

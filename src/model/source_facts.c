@@ -110,6 +110,41 @@ source_table_set(struct source_table *table, const struct source_facts *facts)
 	return e;
 }
 
+/* The bound keeps the sum from running over. */
+static uint64_t
+add_ahead(uint64_t due_ns, uint64_t other_ns, uint64_t now_ns)
+{
+	const uint64_t most_ns = 3650 * 86400ull * 1000 * 1000 * 1000;
+	uint64_t ahead_ns = other_ns > now_ns ? other_ns - now_ns : 0;
+
+	return source_later(due_ns, now_ns) +
+	       (ahead_ns < most_ns ? ahead_ns : most_ns);
+}
+
+void
+source_table_add(struct source_table *table, const struct source_facts *facts,
+    uint64_t now_ns)
+{
+	struct place p = source_place_lock(table, &facts->key);
+	struct source_entry *e = source_entry_make(table, &p, &facts->key);
+	struct source_bytes *b = e ? source_entry_bytes(table, e) : NULL;
+
+	if (e) {
+		e->accepted += facts->accepted;
+		e->refused += facts->refused;
+		/* An entry that is new and idle stays as old as it was. */
+		e->due_ns = facts->due_ns <= now_ns
+		                ? source_later(e->due_ns, facts->due_ns)
+		                : add_ahead(e->due_ns, facts->due_ns, now_ns);
+	}
+	if (b) {
+		for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++)
+			b->used[d] += facts->bytes[d];
+		b->due_ns = add_ahead(b->due_ns, facts->bytes_due_ns, now_ns);
+	}
+	source_place_unlock(&p);
+}
+
 bool
 source_table_remove(struct source_table *table, const struct source_key *key)
 {

@@ -204,6 +204,23 @@ source_table_peek(struct source_table *table, const struct source_key *key,
 	return answer;
 }
 
+bool
+source_table_rejoin(
+    struct source_table *table, const struct source_key *key, uint64_t now_ns)
+{
+	struct place p = source_place_lock(table, key);
+	struct source_entry *e = source_entry_make(table, &p, key);
+
+	if (e) {
+		e->sessions++;
+		e->due_ns = source_later(e->due_ns, now_ns);
+	} else {
+		p.shard->uncounted++;
+	}
+	source_place_unlock(&p);
+	return e;
+}
+
 void
 source_table_leave(struct source_table *table, const struct source_key *key)
 {

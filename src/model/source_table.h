@@ -74,6 +74,12 @@ enum source_answer source_table_enter(struct source_table *table,
     const struct source_key *key, const struct source_bounds *bounds,
     uint64_t now_ns, uint64_t *ret_wait_ns);
 
+/* A session of the source that another process has counted counts here from now
+ * on: its connection has been counted there.  Returns false if the table is
+ * full. */
+bool source_table_rejoin(
+    struct source_table *table, const struct source_key *key, uint64_t now_ns);
+
 /* A counted session of the source has ended. */
 void source_table_leave(
     struct source_table *table, const struct source_key *key);

@@ -7,7 +7,7 @@
  *   LEFT                             ->
  *                                   <-  NAMES..., NAMES_END
  *   LATER..., COUNTS..., SESSION..., PASSED ->
- *   CLOSED..., COUNTERS...           ->
+ *   SOURCES..., CLOSED..., COUNTERS... ->
  *
  * A process that hands over no sessions, an older one, closes the socket after
  * LEFT; one that takes none says READY without HANDOVER_TAKES_SESSIONS.  Each
@@ -56,7 +56,8 @@ enum handover_kind {
 	/* A text: lines about what is to happen later to what COMMANDS have
 	 * changed (control/later.h). */
 	HANDOVER_LATER,
-	HANDOVER_CLOSED, /* data: proxy/closed_image.h */
+	HANDOVER_SOURCES, /* a text: control/sources_sent.h */
+	HANDOVER_CLOSED,  /* data: proxy/closed_image.h */
 	HANDOVER_KINDS
 };
 

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ * See sources_sent.h.
+ */
+#include "control/sources_sent.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "model/backend.h"
+#include "model/frontend.h"
+#include "model/limit.h"
+#include "model/source_facts.h"
+#include "net/handover.h"
+
+/* The longest line: a name and eight numbers. */
+#define SOURCE_LINE_MAX 320
+#define TABLE_NAME_MAX  120
+
+/* -- the tables -- */
+
+/* Returns the limit of that number, else NULL with *number reduced. */
+static const struct limit *
+limit_at(const struct limits *limits, size_t *number)
+{
+	size_t n = limits ? limits->n : 0;
+
+	if (*number < n)
+		return &limits->all[*number];
+	*number -= n;
+	return NULL;
+}
+
+static const struct limit *
+table_number(const struct model *model, size_t number)
+{
+	const struct limit *l;
+
+	model_for_each_frontend (f, model) {
+		l = limit_at(f->limits, &number);
+		if (l)
+			return l;
+	}
+	model_for_each_backend (b, model) {
+		l = limit_at(b->limits, &number);
+		if (l)
+			return l;
+	}
+	return NULL;
+}
+
+static const struct limit *
+table_with_name(const struct model *model, const char *name)
+{
+	const struct limit *l;
+
+	for (size_t i = 0; (l = table_number(model, i)); i++)
+		if (strcmp(l->name, name) == 0)
+			return l;
+	return NULL;
+}
+
+/* -- sending -- */
+
+static size_t
+write_source(const struct limit *l, const struct source_facts *f, char *out)
+{
+	return (size_t)snprintf(out, SOURCE_LINE_MAX,
+	    "%s %" PRIx64 " %" PRIx64 " %u %u %" PRIu64 " %" PRIu64 " %" PRIu64
+	    " %" PRIu64 "\n",
+	    l->name, f->key.ip[0], f->key.ip[1], f->accepted, f->refused,
+	    f->due_ns, f->bytes[BAND_IN], f->bytes[BAND_OUT], f->bytes_due_ns);
+}
+
+/* Writes as many lines as the message takes, and for as long as a step takes.
+ */
+static void
+fill_message(struct sources_sent *s, const struct model *model,
+    struct handover *m, uint64_t until_ns)
+{
+	const struct limit *l = table_number(model, s->table);
+	struct source_facts facts;
+	size_t len = 0;
+	bool found;
+
+	while (l && s->n < SOURCES_SENT_MAX &&
+	       len + SOURCE_LINE_MAX < sizeof(m->text)) {
+		if (!source_table_next(l->table, &s->at, &facts, &found)) {
+			l = table_number(model, ++s->table);
+			s->at = 0;
+		} else if (found && strlen(l->name) <= TABLE_NAME_MAX) {
+			len += write_source(l, &facts, m->text + len);
+			s->n++;
+		} else if (clock_now_ns() > until_ns) {
+			break;
+		}
+	}
+	s->done = !l || s->n >= SOURCES_SENT_MAX;
+	m->text[len] = '\0';
+}
+
+int
+sources_sent_step(struct sources_sent *sent, const struct model *model,
+    int channel, bool *ret_full)
+{
+	static struct handover m;
+	uint64_t until_ns = clock_now_ns() + SOURCES_STEP_NS;
+
+	*ret_full = false;
+	m.version = HANDOVER_VERSION;
+	m.kind = HANDOVER_SOURCES;
+	m.n = 0;
+	while (!sent->done && clock_now_ns() < until_ns) {
+		struct sources_sent before = *sent;
+		int rc;
+
+		fill_message(sent, model, &m, until_ns);
+		rc = *m.text ? handover_send(channel, &m) : 0;
+		if (rc == -EAGAIN || rc == -ENOBUFS) {
+			*sent = before;
+			*ret_full = true;
+			break;
+		}
+		if (rc < 0)
+			sent->done = true;
+	}
+	return sent->done ? 0 : -EAGAIN;
+}
+
+/* -- taking -- */
+
+void
+sources_take(const struct model *model, const char *lines)
+{
+	char name[TABLE_NAME_MAX + 1], last[TABLE_NAME_MAX + 1] = "";
+	const struct limit *l = NULL;
+	struct source_facts f = {.sessions = 0};
+	uint64_t now_ns = clock_now_ns();
+	int used;
+
+	while (sscanf(lines,
+	           "%120s %" SCNx64 " %" SCNx64 " %" SCNu32 " %" SCNu32
+	           " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 "\n%n",
+	           name, &f.key.ip[0], &f.key.ip[1], &f.accepted, &f.refused,
+	           &f.due_ns, &f.bytes[BAND_IN], &f.bytes[BAND_OUT],
+	           &f.bytes_due_ns, &used) == 9) {
+		if (strcmp(name, last) != 0) {
+			l = table_with_name(model, name);
+			strcpy(last, name);
+		}
+		if (l)
+			source_table_add(l->table, &f, now_ns);
+		lines += used;
+	}
+}
