@@ -3,12 +3,10 @@
  *
  * The merged ranges are a sorted array of borders: the first address of each
  * range, and the first one behind it.  An address is inside if the number of
- * borders that are not greater is odd.  The array is searched by a static tree
- * whose nodes have 16 keys, as in a B+ tree: a node is compared as a whole,
- * without a branch, so a look-up costs one cache miss for each level.
+ * borders that are not greater is odd, see rank.h.
  *
- * IPv6 borders are searched by their upper 64 bits; the lower halves are needed
- * only for an address whose upper half is that of a border within a /64.
+ * IPv6 borders are searched by their upper 64 bits.  A /64 that has a border
+ * within is looked for before that, and decided by the lower halves.
  */
 #ifndef ACL_TABLE_H
 #define ACL_TABLE_H
