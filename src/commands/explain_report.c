@@ -92,6 +92,26 @@ fate_of_turns(const struct explanation *e)
 	       "one: it keeps its sessions)";
 }
 
+static void
+put_entry_json(struct report *r, const struct explained_entry *e)
+{
+	report_json_string(r, "entry", e->range);
+	report_json_string(r, "entry_file", e->file);
+	report_json_known(r, "entry_line", e->line > 0, e->line);
+}
+
+/* Writes nothing if there is no entry. */
+static void
+put_entry_text(struct report *r, const struct explained_entry *e)
+{
+	if (e->range && e->line > 0)
+		report_text(
+		    r, "  entry    %s in %s:%u\n", e->range, e->file, e->line);
+	else if (e->range)
+		report_text(r, "  entry    %s in %s\n", e->range,
+		    e->file ? e->file : "add acl");
+}
+
 /* In text, writes nothing for a frontend without rules. */
 static void
 put_access(struct report *r, const struct explained_access *a)
@@ -104,9 +124,7 @@ put_access(struct report *r, const struct explained_access *a)
 	report_json_string(r, "rule", a->rule);
 	report_json_string(r, "file", a->file);
 	report_json(r, "line", "%u", a->line);
-	report_json_string(r, "entry", a->entry);
-	report_json_string(r, "entry_file", a->entry_file);
-	report_json_known(r, "entry_line", a->entry_line > 0, a->entry_line);
+	put_entry_json(r, &a->entry);
 	report_json_string(r, "action",
 	    a->denied ? gate_reply_text(&a->reply, ' ', action) : NULL);
 	report_close(r);
@@ -116,12 +134,7 @@ put_access(struct report *r, const struct explained_access *a)
 		    a->denied ? ": " : "", a->denied ? action : "");
 	else if (a->rules)
 		report_text(r, "  access   allowed: no rule matches\n");
-	if (a->entry && a->entry_line > 0)
-		report_text(r, "  entry    %s in %s:%u\n", a->entry,
-		    a->entry_file, a->entry_line);
-	else if (a->entry)
-		report_text(r, "  entry    %s in %s\n", a->entry,
-		    a->entry_file ? a->entry_file : "add acl");
+	put_entry_text(r, &a->entry);
 }
 
 /* In text, writes nothing for a frontend without limits. */
@@ -167,6 +180,7 @@ put_rule(struct report *r, const struct explained_sni *sni, const char *text,
 	report_json_string(r, "file", sni->file);
 	report_json(r, "line", "%u", sni->line);
 	report_json_string(r, "text", text);
+	put_entry_json(r, &sni->entry);
 	report_close(r);
 	if (is_shown)
 		report_text(r, ": the rule %s in %s:%u\n", sni->rule, sni->file,
@@ -174,6 +188,7 @@ put_rule(struct report *r, const struct explained_sni *sni, const char *text,
 	else
 		report_text(
 		    r, "  rule     %s in %s:%u\n", text, sni->file, sni->line);
+	put_entry_text(r, &sni->entry);
 }
 
 /* In text, writes nothing if the user gave no name and the frontend does not

@@ -274,12 +274,47 @@ client_rule_facts(const struct frontend *f, const struct explained_client *c)
 	};
 }
 
+/* Returns false when memory is short. */
+static bool
+explain_entry(const struct acl_list *list, const struct endpoint *client,
+    struct explained_entry *e)
+{
+	char range[CIDR_TEXT_SIZE];
+	struct acl_listed entry;
+	bool ok = true;
+
+	if (!acl_list_find(list, client, &entry))
+		return true;
+	e->range = copy_name(cidr_text(&entry.range, range), &ok);
+	if (entry.source)
+		e->file = copy_name(entry.source, &ok);
+	e->line = entry.line;
+	return ok;
+}
+
+/* Notes the entry of the first list in src that has the client, unless src
+ * names its address.  Returns false when memory is short. */
+static bool
+note_src_entry(const struct frontend *f, const struct rule_ranges *src,
+    const struct endpoint *client, struct explained_entry *e)
+{
+	for (size_t i = 0; i < src->n; i++)
+		if (cidr_has(&src->all[i], client))
+			return true;
+	for (size_t i = 0; i < src->lists_n && !e->range; i++)
+		if (!explain_entry(
+		        f->model->lists[src->lists[i].list], client, e))
+			return false;
+	return true;
+}
+
 /* Notes the rule that matches.  Returns false when memory is short. */
 static bool
 note_rule(const struct frontend *f, const struct rule_found *found,
-    struct explained_sni *sni)
+    const struct endpoint *client, struct explained_sni *sni)
 {
-	const struct spec_place *place = &f->spec->rules[found->rule].place;
+	const struct rule_spec *rule = &f->spec->rules[found->rule];
+	const struct spec_place *place = &rule->place;
 	const struct sni_entry *name = found->name;
 	bool ok = true;
 
@@ -292,7 +327,7 @@ note_rule(const struct frontend *f, const struct rule_found *found,
 		sni->rule = NULL;
 		return false;
 	}
-	return ok;
+	return ok && note_src_entry(f, &rule->src, client, &sni->entry);
 }
 
 static void
@@ -332,25 +367,8 @@ explain_rule(const struct frontend *f, const struct explained_client *client,
 	             : f->spec->routes_n > 0   ? frontend_peek_route(f)
 	                                       : f->backends_n;
 	note_fallback(f, e, ret_route, &ok);
-	return ok && (answer != RULES_MATCH || note_rule(f, &found, &e->sni));
-}
-
-/* Returns false when memory is short. */
-static bool
-explain_entry(const struct acl_list *list, const struct endpoint *client,
-    struct explained_access *a)
-{
-	char range[CIDR_TEXT_SIZE];
-	struct acl_listed entry;
-	bool ok = true;
-
-	if (!acl_list_find(list, client, &entry))
-		return true;
-	a->entry = copy_name(cidr_text(&entry.range, range), &ok);
-	if (entry.source)
-		a->entry_file = copy_name(entry.source, &ok);
-	a->entry_line = entry.line;
-	return ok;
+	return ok && (answer != RULES_MATCH ||
+	                 note_rule(f, &found, &client->client, &e->sni));
 }
 
 /* Explains what gate_client would answer.  Returns false when memory is short.
@@ -375,7 +393,8 @@ explain_access(const struct frontend *f, const struct endpoint *client,
 	a->file = copy_name(r->place.file ? r->place.file : "", &ok);
 	a->line = r->place.line;
 	if (r->kind == ACCESS_LIST)
-		ok &= explain_entry(f->model->lists[r->list], client, a);
+		ok &=
+		    explain_entry(f->model->lists[r->list], client, &a->entry);
 	return ok;
 }
 
@@ -454,8 +473,10 @@ explanation_free(struct explanation *explanation)
 	free(e->limit.limit);
 	free(e->limit.table);
 	free(e->limit.file);
-	free(e->access.entry);
-	free(e->access.entry_file);
+	free(e->access.entry.range);
+	free(e->access.entry.file);
+	free(e->sni.entry.range);
+	free(e->sni.entry.file);
 	free(e->sni.name);
 	free(e->sni.rule);
 	free(e->sni.file);

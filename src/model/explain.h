@@ -76,6 +76,14 @@ enum unknown {
 #define EXPLAIN_DRAWS_MAX 4096u
 #define EXPLAIN_NS        (300 * 1000)
 
+/* The longest entry of a rule's list that has the client, as `10.0.0.0/8`, and
+ * the file that the entry comes from, NULL for one that a command has added.
+ * range NULL: the rule has no list, or an address in the rule decides. */
+struct explained_entry {
+	char *range, *file;
+	unsigned line; /* 0: unknown */
+};
+
 /* The part of the TLS server name, and of the rules, in the choice. */
 struct explained_sni {
 	bool inspects; /* the frontend looks at hellos at all */
@@ -88,6 +96,7 @@ struct explained_sni {
 	 * it has none; and its place. */
 	char *rule, *file;
 	unsigned line;
+	struct explained_entry entry; /* of a list in src */
 };
 
 /* The part of allow and deny. */
@@ -98,11 +107,7 @@ struct explained_access {
 	 * rule matches. */
 	char *rule, *file;
 	unsigned line;
-	/* The longest entry of the rule's list that has the client, as
-	 * `10.0.0.0/8`, and the file that the entry comes from, NULL for one
-	 * that a command has added.  entry NULL: the rule has no list. */
-	char *entry, *entry_file;
-	unsigned entry_line;     /* 0: unknown */
+	struct explained_entry entry;
 	struct gate_reply reply; /* if denied */
 };
 

@@ -95,6 +95,15 @@ entry = 127.0.0.1" routes partners inside other <<-END
 	answers partners none --raw hello
 	run -0 ctl explain 127.0.0.1 web
 	[[ $output == *"$T/lfproxy.ini:$(line_of 'list:partners')"* ]]
+	[[ $output == *"  entry    127.0.0.1 in $T/partners.list:1"* ]]
+	run -0 ctl --json explain 127.0.0.1 web
+	[[ $output == *'"entry":"127.0.0.1","entry_file":"'"$T/partners.list"'","entry_line":1'* ]]
+	ctl add acl partners 192.0.2.0/28
+	run -0 ctl explain 192.0.2.9 web
+	[[ $output == *"  entry    192.0.2.0/28 in add acl"* ]]
+	# The rule itself names this one.
+	run -0 ctl explain 192.0.2.7 web
+	[[ $output == *"$T/lfproxy.ini:"* && $output != *"  entry "* ]]
 	printf '192.0.2.8\n' >"$T/partners.list"
 	wait_for 10 lfproxy_said 'list partners: its files have changed'
 	answers inside none --raw hello
