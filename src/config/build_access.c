@@ -4,6 +4,7 @@
 #include "config/build.h"
 
 #include <string.h>
+#include <sys/socket.h>
 
 /* Returns whether every client of the range `inner` is in `outer`. */
 static bool
@@ -38,6 +39,86 @@ find_covering_rule(const struct frontend_spec *f, size_t rule)
 	return NULL;
 }
 
+/* The lines of the rules that cover another one together. */
+struct cover_lines {
+	unsigned first, last;
+};
+
+static unsigned
+address_size(uint16_t family)
+{
+	return family == AF_INET ? 4 : family == AF_INET6 ? 16 : 0;
+}
+
+/* Moves the address behind the range.  Returns false if there is none. */
+static bool
+step_behind(const struct cidr *range, struct endpoint *at)
+{
+	unsigned size = address_size(range->family);
+
+	for (unsigned i = range->bits; i < 8 * size; i++)
+		at->ip[i / 8] |= (uint8_t)(0x80u >> i % 8);
+	for (unsigned i = size; i-- > 0;)
+		if (++at->ip[i] != 0)
+			return true;
+	return false;
+}
+
+/* Returns the first of the rules that names the address. */
+static const struct access_spec *
+find_range_with(
+    const struct frontend_spec *f, size_t rules, const struct endpoint *at)
+{
+	for (size_t i = 0; i < rules; i++)
+		if (f->access[i].kind == ACCESS_RANGE &&
+		    cidr_has(&f->access[i].range, at))
+			return &f->access[i];
+	return NULL;
+}
+
+/* Returns whether the ranges of the first rules have every address of the
+ * range, and notes their lines. */
+static bool
+rules_cover_range(const struct frontend_spec *f, size_t rules,
+    const struct cidr *range, struct cover_lines *lines)
+{
+	struct endpoint at = {.family = range->family};
+	const struct access_spec *by;
+
+	memcpy(at.ip, range->ip, sizeof(at.ip));
+	do {
+		by = find_range_with(f, rules, &at);
+		if (!by)
+			return false;
+		if (lines->last == 0 || by->place.line < lines->first)
+			lines->first = by->place.line;
+		if (by->place.line > lines->last)
+			lines->last = by->place.line;
+	} while (step_behind(&by->range, &at) && cidr_has(range, &at));
+	return true;
+}
+
+/* Returns whether the rules before it match every client of the rule together.
+ * All clients are those of three families. */
+static bool
+rules_cover(
+    const struct frontend_spec *f, size_t rule, struct cover_lines *lines)
+{
+	static const struct cidr all[] = {
+	    {.family = AF_INET}, {.family = AF_INET6}, {.family = AF_UNIX}};
+	const struct access_spec *r = &f->access[rule];
+
+	*lines = (struct cover_lines){.first = 0};
+	if (r->kind == ACCESS_RANGE)
+		return rules_cover_range(f, rule, &r->range, lines);
+	if (r->kind == ACCESS_LIST)
+		return false;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (!rules_cover_range(f, rule, &all[i], lines))
+			return false;
+	return true;
+}
+
 static void
 warn_of_unreachable(
     const struct frontend_spec *f, size_t rule, struct err_list *warnings)
@@ -45,7 +126,15 @@ warn_of_unreachable(
 	const struct access_spec *r = &f->access[rule];
 	const struct access_spec *cover = find_covering_rule(f, rule);
 	char text[ACCESS_TEXT_SIZE], earlier[ACCESS_TEXT_SIZE];
+	struct cover_lines lines;
 
+	if (!cover && rules_cover(f, rule, &lines))
+		ERROR_AT(r, warnings,
+		    "warning: [frontend %s]: '%s' is never reached: the rules "
+		    "on lines %u to %u together decide before; remove it, or "
+		    "put it first",
+		    f->name, access_spec_text(r, text), lines.first,
+		    lines.last);
 	if (cover)
 		ERROR_AT(r, warnings,
 		    "warning: [frontend %s]: '%s' is never reached: '%s' on "

@@ -254,6 +254,51 @@ waits_for_place() {
 	"$LFPROXY" -T -c "$T/printed.ini" 2>/dev/null | diff "$T/printed.ini" -
 }
 
+# never_reached RULE FIRST LAST: -t warns that the rules on these lines, counted
+# from the last `[frontend`, cover the rule.
+never_reached() {
+	local head line
+
+	head=$(grep -n '^\[frontend' "$T/lfproxy.ini" | tail -n 1)
+	head=${head%%:*}
+	line=$(grep -nx "${1/ / = }" "$T/lfproxy.ini")
+	line=${line%%:*}
+	[[ $output == *":$line: warning: [frontend web]: '$1' is never reached: the rules on lines $((head + $2)) to $((head + $3)) together decide"* ]] ||
+		fail "$output"
+}
+
+@test "access: a rule that several earlier ones cover together is told" {
+	gates $'web\n'"$(printf '%s\n' \
+	    'deny = 10.1.0.0/17' \
+	    'deny = 192.0.2.0/25' \
+	    'allow = 10.1.128.0/18' \
+	    'deny = 10.1.192.0/18' \
+	    'allow = 10.1.0.0/16' \
+	    'allow = 192.0.2.0/24' \
+	    'deny = 128.0.0.0/1' \
+	    'allow = 0.0.0.0/1' \
+	    'allow = ::/1' \
+	    'deny = 0.0.0.0/0' \
+	    'deny = ::/0' \
+	    'allow = 8000::/1' \
+	    'deny = unix' \
+	    'deny = all')"
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	base=$(grep -n '^deny = 10.1.0.0/17' "$T/lfproxy.ini")
+	head=$(grep -n '^\[frontend web' "$T/lfproxy.ini")
+	base=$((${base%%:*} - ${head%%:*}))
+	never_reached 'allow 10.1.0.0/16' "$base" $((base + 3))
+	never_reached 'deny 0.0.0.0/0' $((base + 6)) $((base + 7))
+	never_reached 'deny all' $((base + 6)) $((base + 12))
+	[[ $output != *"'allow 192.0.2.0/24' is"* ]]
+	equal warnings 4 "$(grep -c 'warning: ' <<<"$output")"
+	# One address that is missing is enough.
+	sed -i 's|^deny = 10.1.192.0/18|deny = 10.1.192.0/19|; /^deny = unix/d' "$T/lfproxy.ini"
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	[[ $output != *"'allow 10.1.0.0/16' is"* && $output != *"'deny all' is"* ]] ||
+		fail "$output"
+}
+
 stream_config() {
 	local n
 
