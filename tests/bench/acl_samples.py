@@ -97,4 +97,5 @@ class AclSamples(BandSamples):
 
     def clients(self, proxy, ms):
         return self.told_by_sources(self.sources(
-            proxy, "--sources", 60000, "--at-once", AT_ONCE, "--ms", ms))
+            proxy, "--sources", 60000, "--at-once", AT_ONCE, "--ms", ms),
+            ms)

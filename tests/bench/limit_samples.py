@@ -52,8 +52,13 @@ class LimitSamples(TlsSamples):
             text=True)
 
     @staticmethod
-    def told_by_sources(clients):
-        out, err = clients.communicate(timeout=2 * DEADLINE_S)
+    def told_by_sources(clients, ms=0):
+        """ms: how long the clients run."""
+        try:
+            out, err = clients.communicate(
+                timeout=ms / 1000 + 2 * DEADLINE_S)
+        finally:
+            clients.kill()
         if clients.returncode != 0:
             raise MeasuringError(f"sources failed: {err}")
         return json.loads(out)
