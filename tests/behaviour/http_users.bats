@@ -42,7 +42,8 @@ call() {
 	local want=$1 path=$2
 
 	shift 2
-	run -0 curl -sS -m 60 -o "$T/body" -D "$T/head" -w '%{http_code}' "$@" \
+	# shellcheck disable=SC2086
+	run -0 ${CURL:-} curl -sS -m 60 -o "$T/body" -D "$T/head" -w '%{http_code}' "$@" \
 	    "$HTTP/api/v1/$path"
 	[ "$output" = "$want" ] || fail "$path: $output, not $want: $(cat "$T/body")"
 	output=$(cat "$T/body")
@@ -256,4 +257,27 @@ signed_in_securely() {
 	printf '[tls page]\n' >>"$T/x.ini"
 	run "$LFPROXY" -t -c "$T/x.ini"
 	[[ $output == *"[tls page] has no certificate"* ]] || fail "$output"
+}
+
+# Of which host a client is the address says: not 127.0.0.1, though it is here.
+@test "users: from another host nobody signs in without TLS, unless told so" {
+	netns n
+	${NS[n]} ip addr add 192.0.2.1/32 dev lo
+	LIMIT=${NS[n]} ADDRESS=192.0.2.1:0 served "users=$T/users level=operator"
+	CURL=${NS[n]}
+	call 200 session
+	equal level user "$(member level)"
+	equal "whether one can sign in" False "$(member sign_in)"
+	[[ $(member why) == *'signing in needs TLS'* ]] || fail "$output"
+	call 403 session -u alice:secret
+	call 403 session -H "$JSON" -d '{"user":"alice","password":"secret"}'
+	call 403 closed
+	command_is 403 'show closed'
+	call 200 servers
+	sed -i 's/^http = .*/& plain_sign_in=on/' "$T/lfproxy.ini"
+	kill -HUP "$LFPROXY_PID"
+	wait_for 10 lfproxy_said 'reloaded: 1 change'
+	lfproxy_said 'warning: http: with plain_sign_in passwords cross the network'
+	command_is 200 'set weight app/a 7' -u alice:secret
+	call 200 closed
 }
