@@ -33,7 +33,8 @@ struct http {
 	bool both_families;
 	struct ev_loop *loop;
 	struct MHD_Daemon *daemon;
-	int fd; /* listening; -1: draining */
+	int fd;        /* listening; -1: drained, or another process has it */
+	bool draining; /* to be freed when its last connection has ended */
 	ev_io accept, io;
 	ev_timer timer, pause;
 };
@@ -75,7 +76,7 @@ static void
 run_mhd(struct http *http)
 {
 	(void)MHD_run(http->daemon);
-	if (http->fd < 0 && !has_connections(http))
+	if (http->draining && !has_connections(http))
 		http_close(http);
 	else
 		set_mhd_timer(http);
@@ -353,6 +354,7 @@ http_drain(struct http *http, struct list *draining)
 	/* Requests that have arrived begin now and are answered. */
 	(void)MHD_run(http->daemon);
 	http_connections_drain(&http->site.connections);
+	http->draining = true;
 	list_append(draining, &http->node);
 	run_mhd(http);
 }

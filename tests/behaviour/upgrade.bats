@@ -33,6 +33,28 @@ load upgrade
 	LFPROXY_PID=
 }
 
+@test "upgrade: a client of the HTTP port that asks for it is answered" {
+	local http
+
+	start_app a
+	site | sed 's/^http = .*/& level=admin/' >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+	http=$(sed -n 's|.*monitoring at http://\(.*\)/$|\1|p' "$LFPROXY_LOG")
+	# The former process ends well although its last client has gone before.
+	run -0 curl -sS -m 60 -H 'Content-Type: application/json' \
+	    -d '{"command":"upgrade"}' "http://$http/api/v1/command"
+	[[ $output == '{"answer":"process '*' has taken over '* ]] ||
+	    fail "$output"
+	LFPROXY_PID=${output#*process }
+	LFPROXY_PID=${LFPROXY_PID%% *}
+	wait_for 10 ended "$FIRST"
+	equal "TCP" a "$(fetch "http://$PORT/")"
+	[ "$(fetch -o /dev/null -w '%{http_code}' "http://$http/metrics")" = 200 ]
+	stop_newest
+}
+
 @test "upgrade: no client is refused or reset while processes change" {
 	local kind
 
