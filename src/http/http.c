@@ -117,9 +117,10 @@ pause_http_accept(struct http *http, int error)
 	static struct log_limit limit;
 
 	log_limited(&limit, LOG_LEVEL_WARNING,
-	    "cannot accept an HTTP connection: %s; raise the limit on open "
-	    "files (LimitNOFILE= in the unit)",
-	    strerror(error));
+	    "cannot accept an HTTP connection: %s%s", strerror(error),
+	    error == EMFILE || error == ENFILE
+	        ? "; raise the limit on open files (LimitNOFILE= in the unit)"
+	        : "");
 	ev_io_stop(http->loop, &http->accept);
 	ev_timer_set(&http->pause, PAUSE_S, 0.);
 	ev_timer_start(http->loop, &http->pause);
