@@ -212,7 +212,7 @@ has_no_lower(const struct border6 *borders, size_t same)
 	return same == 1 && borders[0].lo == 0;
 }
 
-/* What make6 makes of the borders. */
+/* The result of make6. */
 struct counts6 {
 	size_t upper, split, lower;
 };

@@ -144,7 +144,7 @@ carry_over_postpone(const struct command_env *env, char *lines)
 		char **put;
 		size_t n = strlen(line);
 
-		/* What follows is about servers that commands have added. */
+		/* The lines behind it are about servers that were added. */
 		last |= comes_last(line);
 		put = !last && is_of_set(env, line) ? &end : &to;
 
@@ -165,7 +165,7 @@ carry_over_run(const struct command_env *env, const char *lines, bool last)
 	bool late = false;
 
 	while ((line = strsep(&rest, "\n"))) {
-		/* What follows may be about a server that was added. */
+		/* Later lines may be about a server that was added. */
 		late |= comes_last(line);
 		if (!*line || late != last)
 			continue;

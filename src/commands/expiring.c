@@ -487,7 +487,7 @@ expiring_write(const struct expiring *expiring, FILE *out)
 	list_for_each (node, &expiring->changes) {
 		const struct waiting *c = waiting_at(node);
 
-		/* Of these none is undone at its end. */
+		/* A change that was overruled is not undone at its end. */
 		if (!c->is_changed &&
 		    (!c->setting.reload_resets ||
 		        c->reloads == control_reloads(expiring->env->control)))

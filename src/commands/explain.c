@@ -47,7 +47,7 @@ takes_family(const struct listen_spec *listen, const struct explain_request *r)
 	/* Another proxy may have named it. */
 	if (listen->accept_proxy && family != AF_UNIX)
 		return true;
-	/* What was bound is known later only, see find_local. */
+	/* The bound address is found later, by find_local. */
 	if (addr_is_descriptor(&listen->addr))
 		return true;
 	if (family == AF_UNIX)

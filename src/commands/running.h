@@ -14,11 +14,11 @@
 struct running_change {
 	/* Commands that make it again, one a line. */
 	const char *commands;
-	/* As in the audit: `server app/a weight`, 100, 50. */
+	/* As the audit names it: `server app/a weight`, 100, 50. */
 	const char *subject, *configured, *value;
 	const char *section; /* of the file: `backend app` */
 	const char *server;  /* in its line there; NULL: in the section */
-	/* Where that line, or the head of the section, was when the file was
+	/* The place of the server's line or of the section when the file was
 	 * loaded; file NULL: not in a file. */
 	struct spec_place place;
 	/* The option of the server or the key of the section that would say the

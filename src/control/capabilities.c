@@ -231,7 +231,7 @@ capabilities_keep(uint64_t kept, struct err *err)
 {
 	uint64_t own = permitted();
 
-	/* Of the two that do the same for most options the lesser one. */
+	/* CAP_NET_ADMIN serves for most of these options, too. */
 	if ((kept & BIT(CAP_NET_RAW)) && !(own & BIT(CAP_NET_RAW)))
 		kept |= BIT(CAP_NET_ADMIN);
 	kept &= own;

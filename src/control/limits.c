@@ -42,7 +42,7 @@ limits_count_open(void)
 #define LOOP_DESCRIPTORS 4
 /* The HTTP port, its epoll set and what wakes it, and its clients. */
 #define HTTP_DESCRIPTORS 267
-/* What TLS adds to them, a socket pair for each client. */
+/* With TLS there is a socket pair for each HTTP client as well. */
 #define HTTP_TLS_DESCRIPTORS 528
 /* An epoll set and what wakes its leader. */
 #define SHARD_DESCRIPTORS 2

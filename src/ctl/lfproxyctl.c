@@ -178,6 +178,25 @@ save_command(const char *where, int argc, char **words)
 	return CTL_USAGE;
 }
 
+/* Runs the command of these words, of which there is one at least. */
+static enum ctl_exit
+run_words(const char *where, bool json, int argc, char **argv)
+{
+	if (strcmp(argv[0], "import") == 0)
+		return (enum ctl_exit)import_command(
+		    argc - 1, (const char *const *)argv + 1, stdout, stderr);
+	if (strcmp(argv[0], "save") == 0)
+		return save_command(where, argc - 1, argv + 1);
+	if (strcmp(argv[0], "top") != 0)
+		return run_admin_command(where, json, argv);
+	if (!json)
+		return top_run(where, argc, argv);
+	fputs("lfproxyctl: top has no JSON form; use the JSON of `show "
+	      "info`, `show stat`, `show pool` and `show threads`\n",
+	    stderr);
+	return CTL_USAGE;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -228,17 +247,5 @@ main(int argc, char **argv)
 		print_usage(stderr);
 		return CTL_USAGE;
 	}
-	if (strcmp(argv[0], "import") == 0)
-		return (int)import_command(
-		    argc - 1, (const char *const *)argv + 1, stdout, stderr);
-	if (strcmp(argv[0], "save") == 0)
-		return save_command(where, argc - 1, argv + 1);
-	if (strcmp(argv[0], "top") != 0)
-		return run_admin_command(where, json, argv);
-	if (!json)
-		return top_run(where, argc, argv);
-	fputs("lfproxyctl: top has no JSON form; use the JSON of `show "
-	      "info`, `show stat`, `show pool` and `show threads`\n",
-	    stderr);
-	return CTL_USAGE;
+	return (int)run_words(where, json, argc, argv);
 }

@@ -6,8 +6,8 @@
  *   Authorization: Basic      name and password, see users_file.h
  *   a header of a proxy       where `user_header` and `header_from` are set
  *
- * Who comes from another host without TLS has the level user, whatever they
- * send, unless `plain_sign_in` is set; a proxy of header_from is trusted to
+ * A client of another host without TLS has the level user, whatever it
+ * sends, unless `plain_sign_in` is set; a proxy of header_from is trusted to
  * have TLS with its clients.
  *
  * All functions run on the control thread.
@@ -26,7 +26,7 @@
 struct http_request;
 struct http_site;
 
-/* Of a port. */
+/* The state of signing in at one HTTP port. */
 struct http_auth {
 	struct http_sessions sessions;
 	struct http_failures failures;
@@ -41,7 +41,7 @@ struct http_caller {
 	bool ambient;
 	char csrf[SESSION_TOKEN_SIZE];
 	struct http_session *session; /* of a cookie; or NULL */
-	/* Where signing in is impossible: why, else NULL. */
+	/* Why this client cannot sign in; NULL: it can. */
 	const char *no_sign_in;
 };
 

@@ -29,7 +29,7 @@
 
 struct MHD_Connection;
 
-/* Where a connection comes from. */
+/* The client of a connection, and whether it uses TLS. */
 struct http_origin {
 	struct endpoint from;
 	bool secure; /* by TLS */
