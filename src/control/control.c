@@ -147,12 +147,37 @@ on_second(struct ev_loop *loop, ev_timer *timer, int events)
 }
 
 static void
+tell_upgrade(const struct upgrade_result *result)
+{
+	verdict_send_text(result->ok ? NULL : result->text);
+}
+
+/* Reloads by letting the newer program read the files. */
+static void
+upgrade_for_reload(struct control *c)
+{
+	struct err err;
+	struct upgrade *u = upgrade_begin(c, NULL, &err);
+
+	if (u)
+		upgrade_when_done(u, tell_upgrade);
+	else
+		verdict_send_text(err.text);
+	upgrade_unref(u);
+}
+
+static void
 on_hangup(struct ev_loop *loop, ev_signal *signal, int events)
 {
+	bool wanted = verdict_wanted();
+
 	(void)loop;
 	(void)events;
-	reload_unref(control_reload(
-	    signal->data, verdict_wanted() ? verdict_send : NULL));
+	if (wanted && upgrade_is_due())
+		upgrade_for_reload(signal->data);
+	else
+		reload_unref(
+		    control_reload(signal->data, wanted ? verdict_send : NULL));
 }
 
 static void

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +41,7 @@ struct upgrade {
 	unsigned refs;
 	struct upgrade_result result;
 	bool done;
+	void (*when_done)(const struct upgrade_result *result); /* or NULL */
 	struct handed *sockets;
 	size_t n, room, sent;
 	bool short_of_memory;
@@ -144,6 +146,18 @@ own_path(char *out, size_t size, struct err *err)
 	return true;
 }
 
+bool
+upgrade_is_due(void)
+{
+	struct stat runs, there;
+	char path[4096];
+	struct err err;
+
+	return own_path(path, sizeof(path), &err) &&
+	       stat("/proc/self/exe", &runs) == 0 && stat(path, &there) == 0 &&
+	       (runs.st_dev != there.st_dev || runs.st_ino != there.st_ino);
+}
+
 /* -- the end of an upgrade -- */
 
 static void
@@ -174,6 +188,8 @@ finish_upgrade(struct upgrade *u, bool ok)
 	event_add(ok ? EVENT_UPGRADE : EVENT_UPGRADE_FAILED,
 	    ok ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, NULL, NULL, "%s",
 	    u->result.text);
+	if (u->when_done)
+		u->when_done(&u->result);
 	stop_watching(u);
 	upgrade_unref(u);
 }
@@ -562,6 +578,13 @@ upgrade_begin(struct control *control, const char *path, struct err *err)
 	}
 	timed_task_schedule(&u->deadline, clock_now_ms() + UPGRADE_WAIT_MS);
 	return u;
+}
+
+void
+upgrade_when_done(
+    struct upgrade *upgrade, void (*done)(const struct upgrade_result *result))
+{
+	upgrade->when_done = done;
 }
 
 const struct upgrade_result *

@@ -29,6 +29,10 @@ struct upgrade_result {
 /* Before control_new: argv is that of this process, and stays. */
 void upgrade_set_arguments(char *const *argv);
 
+/* Returns whether there is another file now at the path that this process was
+ * started from, as after an upgrade of its package.  Looks at the disk. */
+bool upgrade_is_due(void);
+
 /* Begins an upgrade to the program at that path; NULL: to the one at the path
  * that this process was started from; `@NAME`: to a process of root's or this
  * user's that waits for it at that abstract address (takeover.h).  Returns NULL
@@ -36,6 +40,10 @@ void upgrade_set_arguments(char *const *argv);
  * Control thread. */
 struct upgrade *upgrade_begin(
     struct control *control, const char *path, struct err *err);
+
+/* Has done called once with the result, on the control thread. */
+void upgrade_when_done(
+    struct upgrade *upgrade, void (*done)(const struct upgrade_result *result));
 
 /* Returns NULL while it is under way. */
 const struct upgrade_result *upgrade_result(const struct upgrade *upgrade);

@@ -72,9 +72,9 @@ reason(const struct err_list *errors, char *out, size_t size)
 }
 
 void
-verdict_send(bool ok, const struct reload_result *result)
+verdict_send_text(const char *refusal)
 {
-	char message[sizeof(((struct err *)NULL)->text)] = VERDICT_OK;
+	const char *message = refusal ? refusal : VERDICT_OK;
 	struct sockaddr_un addr;
 	int fd;
 
@@ -83,12 +83,20 @@ verdict_send(bool ok, const struct reload_result *result)
 	fd = verdict_socket(SOCK_NONBLOCK);
 	if (fd < 0)
 		return;
-	if (!ok)
-		reason(&result->errors, message, sizeof(message));
 	/* A request that was given up has left a socket without a reader. */
 	(void)sendto(fd, message, strlen(message), MSG_NOSIGNAL,
 	    (const struct sockaddr *)&addr, sizeof(addr));
 	close(fd);
+}
+
+void
+verdict_send(bool ok, const struct reload_result *result)
+{
+	char text[sizeof(((struct err *)NULL)->text)];
+
+	if (!ok)
+		reason(&result->errors, text, sizeof(text));
+	verdict_send_text(ok ? NULL : text);
 }
 
 static bool

@@ -34,6 +34,9 @@ bool verdict_wanted(void);
  * control thread.  Never blocks. */
 void verdict_send(bool ok, const struct reload_result *result);
 
+/* As verdict_send: NULL when all went well, or why it did not. */
+void verdict_send_text(const char *refusal);
+
 /* Runs in a separate process: asks lfproxy to reload and waits for the verdict,
  * for VERDICT_WAIT_MS at most.  Returns false with err set when the reload was
  * refused, and also when no verdict came; then *ret_refused is false. */

@@ -305,3 +305,37 @@ one_session() {
 	upgrade
 	stop_newest
 }
+
+# replace_program FILE: as dpkg does it.
+replace_program() {
+	cp "$1" "$T/program.new"
+	mv "$T/program.new" "$T/program"
+}
+
+@test "upgrade: a reload by systemd lets a program that was replaced take over" {
+	local built=$LFPROXY
+
+	export RUNTIME_DIRECTORY=$T
+	start_app a
+	cp "$built" "$T/program"
+	LFPROXY=$T/program begin
+	run -0 "$built" --reload "$FIRST"
+	equal "the process that answers" "$FIRST" "$(pid_now)"
+	# One that cannot take over is refused, and the present process goes on.
+	replace_program /bin/false
+	run -1 "$built" --reload "$FIRST"
+	[[ $output == *"not reloaded"*"ended with exit status 1 before it served"* ]]
+	replace_program "$built"
+	echo "nonsense = 1" >>"$T/lfproxy.ini"
+	run -1 "$built" --reload "$FIRST"
+	[[ $output == *"not reloaded"*"lfproxy.ini:"*"unknown key 'nonsense'"* ]]
+	equal "the process that answers" "$FIRST" "$(pid_now)"
+	sed -i '$d' "$T/lfproxy.ini"
+	sed -i 's/^server = a/server = b/' "$T/lfproxy.ini"
+	run -0 "$built" --reload "$FIRST"
+	equal "output" "" "$output"
+	LFPROXY_PID=$(pid_now)
+	[ "$LFPROXY_PID" != "$FIRST" ]
+	[[ $(ctl show servers) == *" b "* ]]
+	equal "answer" a "$(fetch "http://$PORT/")"
+}
