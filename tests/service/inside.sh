@@ -4,7 +4,8 @@
 # and shows what it prints, in TAP.  The tests build on each other: the package
 # is installed, used, and removed; then make install takes its place.
 #
-# /src: the source tree with a finished build; /run/check/lfproxy.deb
+# /src: the source tree with a finished build; /run/check/lfproxy.deb, and next.deb,
+# the same programs under a higher version
 set -u
 export LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin
 tools=/src/build/release/tools
@@ -284,6 +285,68 @@ an_upgrade_of_the_package_refuses_no_client() {
 	quietly dpkg --force-confold -i /run/check/lfproxy.deb
 	moved_from "$before"
 	[ "$(get)" = app ]
+}
+
+# has_version TEXT: the package that is installed.
+has_version() {
+	[ "$(dpkg-query -W -f '${Version}' lfproxy)" = "$1" ]
+}
+
+held() { lfproxyctl show stat | grep -qE '^streams,FRONTEND,[^,]*,[^,]*,20,'; }
+
+check sessions_live_on_through_upgrade_downgrade_and_reload
+sessions_live_on_through_upgrade_downgrade_and_reload() {
+	local before client streams version
+
+	version=$(dpkg-query -W -f '${Version}' lfproxy)
+	systemd-run -q --unit streams "$tools/streamer" server 127.0.0.1:9002
+	configure "$admin"
+	cat >>"$ini" <<-END
+		[frontend streams]
+		listen = 127.0.0.1:8082
+		backend = streams
+		[backend streams]
+		check = off
+		server = s 127.0.0.1:9002
+	END
+	systemctl restart lfproxy.service
+	# Their buffers and pipes are full until they go on.
+	"$tools/streamer" client 127.0.0.1:8082 --mode echo --connections 20 \
+	    --up 20000000 --hold-reading --deadline 120 >/tmp/streams 2>&1 &
+	streams=$!
+	until_true 20 held
+	rm -f /tmp/stop /tmp/refused
+	clients >/tmp/clients &
+	client=$!
+	for deb in next lfproxy next; do
+		before=$(property MainPID)
+		quietly dpkg --force-confold -i "/run/check/$deb.deb"
+		says 'has taken over'
+		until_true 10 moved_from "$before"
+		held
+	done
+	has_version "$version+next1"
+	# Files that were replaced without the package's scripts.
+	before=$(property MainPID)
+	cp /usr/sbin/lfproxy /usr/sbin/lfproxy.new
+	mv /usr/sbin/lfproxy.new /usr/sbin/lfproxy
+	systemctl reload lfproxy.service
+	until_true 10 moved_from "$before"
+	held
+	: >/tmp/stop
+	wait "$client"
+	cat /tmp/clients
+	grep -qE '^[1-9][0-9]* connections, 0 failed$' /tmp/clients
+	kill -USR1 "$streams"
+	wait "$streams" || {
+		cat /tmp/streams
+		return 1
+	}
+	systemctl stop streams.service
+	quietly dpkg --force-confold -i /run/check/lfproxy.deb
+	has_version "$version"
+	configure
+	systemctl restart lfproxy.service
 }
 
 check a_start_fails_when_the_file_is_wrong
@@ -589,6 +652,20 @@ the_package_passes_its_own_tests() {
 	says '^[1-9][0-9]* passed, 0 failed'
 	cp /tmp/ini "$ini"
 	systemctl restart lfproxy.service
+}
+
+check remove_stops_the_service_and_keeps_the_configuration
+remove_stops_the_service_and_keeps_the_configuration() {
+	echo "; of an operator" >>"$ini"
+	apt-get -q -y remove lfproxy
+	fails systemctl is-active -q lfproxy.service
+	fails get
+	[ ! -e /usr/sbin/lfproxy ]
+	grep -q '^; of an operator' "$ini"
+	install_package
+	grep -q '^; of an operator' "$ini"
+	until_true 10 systemctl is-active -q lfproxy.service
+	[ "$(get)" = app ]
 }
 
 check purge_leaves_nothing
