@@ -6,7 +6,7 @@
 
 #include "commands/report.h"
 #include "model/explain.h"
-#include "proxy/acceptor.h"
+#include "proxy/accept_limits.h"
 
 /* The part of the answer about a frontend.  Owns all members.  All of this
  * header is for the files of this command alone. */

@@ -22,7 +22,7 @@
 #include "control/upgrade.h"
 #include "control/verdict.h"
 #include "model/removed.h"
-#include "proxy/acceptor.h"
+#include "proxy/accept_limits.h"
 #include "proxy/accesslog.h"
 #include "proxy/reaper.h"
 

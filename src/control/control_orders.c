@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "control/control_internal.h"
 #include "model/model.h"
-#include "proxy/acceptor.h"
+#include "proxy/accept_limits.h"
 
 /* Returns whether the file's value has changed, and remembers it.  Only a
  * changed value is applied, so an operator's limit stays in force over a reload

@@ -16,7 +16,7 @@
 #include "control/control_internal.h"
 #include "control/sources_sent.h"
 #include "net/handover.h"
-#include "proxy/acceptor.h"
+#include "proxy/accept_limits.h"
 #include "proxy/closed_image.h"
 #include "proxy/session_adopt.h"
 #include "proxy/successor.h"

@@ -24,7 +24,7 @@
 #include "control/session_receiver.h"
 #include "net/handover.h"
 #include "net/inherited.h"
-#include "proxy/acceptor.h"
+#include "proxy/accept_limits.h"
 
 #define TAKEOVER_NAME_SIZE 64
 /* The interval between looks whether sets of servers are known. */

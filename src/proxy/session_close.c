@@ -8,7 +8,7 @@
 #include "base/fault.h"
 #include "lf/pool.h"
 #include "net/sock.h"
-#include "proxy/acceptor.h"
+#include "proxy/accept_limits.h"
 #include "proxy/accesslog.h"
 #include "proxy/closed.h"
 #include "proxy/upstream.h"

@@ -13,7 +13,7 @@
 #include "sim/kernel.h"
 #include "sim/sim.h"
 
-#define ACCEPTS_PER_TURN 4 /* as proxy/acceptor.c */
+#define ACCEPTS_PER_TURN 4 /* as proxy/accept.c */
 #define EVENTS           64
 #define NO_CPU           UINT32_MAX
 

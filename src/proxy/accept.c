@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ * Accepting: connections of the backlog get sessions, or are refused by the
+ * gate.
+ */
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "base/fault.h"
+#include "net/sock.h"
+#include "proxy/accept_limits.h"
+#include "proxy/acceptor_internal.h"
+
+/* A turn's budget: accepting and connecting takes 20 to 30 us each. */
+#define ACCEPTS_PER_TURN 4
+/* A refused connection costs less than a session, and a flood of these should
+ * not have each of its turns begin with a wake-up. */
+#define REFUSALS_PER_TURN 32
+
+/* The fate of the next connection of the backlog. */
+enum accept_end {
+	ACCEPT_STOPPED, /* there is none, or no room for it */
+	ACCEPT_REFUSED, /* it is gone */
+	ACCEPT_STARTED  /* it has a session */
+};
+
+/* -- the kept connection -- */
+
+/* The acceptor goes on with the kept connection, or drops it. */
+static void
+unpin_kept(struct acceptor *a)
+{
+	if (a->kept_for)
+		model_unpin(a->kept_for->frontend->model);
+	a->kept_for = NULL;
+}
+
+/* Pins the model whose limits count the connection. */
+static void
+pin_kept(struct acceptor *a, const struct frontend_listen *listen)
+{
+	if (!a->kept_for)
+		model_pin(listen->frontend->model);
+	a->kept_for = listen;
+}
+
+/* The kept connection counts in the limits no longer, and is not judged. */
+static void
+unjudge_kept(struct acceptor *a)
+{
+	if (a->kept_for)
+		gate_cancel(a->kept_for->frontend, a->kept.answer.limits,
+		    &a->kept.client);
+	a->kept.answer = (struct gate_answer){.action = GATE_ADMIT};
+	unpin_kept(a);
+}
+
+void
+acceptor_drop_kept(struct acceptor *a)
+{
+	if (a->kept.fd < 0)
+		return;
+	/* Like connections of the backlog, it is reset. */
+	sock_close_reset(a->kept.fd);
+	a->kept.fd = -1;
+	unjudge_kept(a);
+}
+
+/* -- the backlog -- */
+
+/* Errors of the one connection, which is gone; the next one may be fine
+ * (accept(2), "Error handling"). */
+static bool
+only_this_connection(int error)
+{
+	return error == EINTR || error == ECONNABORTED || error == EPROTO ||
+	       error == EPERM || error == ENETDOWN || error == ENOPROTOOPT ||
+	       error == EHOSTDOWN || error == ENONET || error == EHOSTUNREACH ||
+	       error == ENETUNREACH || error == EOPNOTSUPP;
+}
+
+/* Accepts a connection.  Returns 0 or -errno. */
+static int
+accept_connection(struct acceptor *a, const struct frontend_listen *listen,
+    struct accepted *ret_accepted)
+{
+	union {
+		struct sockaddr sa;
+		struct sockaddr_storage storage;
+	} peer;
+	socklen_t len = sizeof(peer);
+	struct accepted accepted = {.answer = {.action = GATE_ADMIT}};
+
+	accepted.fd =
+	    fault_fails(FAULT_ACCEPT)
+	        ? -1
+	        : accept4(a->fd, &peer.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (accepted.fd < 0)
+		return -errno;
+	endpoint_set(&accepted.client, &peer.sa, len);
+	/* Clients of a unix socket have no address; the number tells them
+	 * apart. */
+	if (accepted.client.family == AF_UNIX)
+		accepted.client.port = (uint16_t)listen->number;
+	*ret_accepted = accepted;
+	return 0;
+}
+
+/* accept has failed. */
+static enum accept_end
+accept_failed(struct acceptor *a, int error)
+{
+	if (only_this_connection(error))
+		return ACCEPT_REFUSED;
+	/* EINVAL: it was shut, and is about to be told to close.  Another one
+	 * may have paused for the place that was kept here. */
+	if (error != EAGAIN && error != EINVAL)
+		acceptor_pause_for_error(a, error);
+	else
+		acceptors_resume(a->proxy);
+	return ACCEPT_STOPPED;
+}
+
+/* Takes a session first: a connection that could not be served is not taken
+ * from the backlog. */
+static enum accept_end
+accept_any(struct acceptor *a, const struct frontend_listen *listen,
+    struct pool_thread *self)
+{
+	struct accepted accepted;
+	struct session *s;
+	uint32_t index, limit;
+	int rc;
+
+	s = acceptor_reserve_session(a, listen, &index, &limit);
+	if (!s)
+		return ACCEPT_STOPPED;
+	rc = accept_connection(a, listen, &accepted);
+	if (rc < 0) {
+		acceptor_unreserve_session(a, listen, index, limit);
+		return accept_failed(a, -rc);
+	}
+	acceptor_count(a, listen->frontend, limit);
+	session_start(s, a->handler.shard, listen, &accepted, self);
+	return ACCEPT_STARTED;
+}
+
+/* Judges the client, unless a PROXY header will name another one.  Returns
+ * whether it needs a session; if not, the connection is closed. */
+static bool
+admit(const struct frontend_listen *listen, struct accepted *accepted,
+    struct pool_thread *self)
+{
+	const struct frontend *f = listen->frontend;
+	bool tcp = accepted->client.family != AF_UNIX;
+	enum gate_action action;
+
+	if (listen->accept_proxy &&
+	    frontend_spec_expects_proxy(f->spec, &accepted->client))
+		return true;
+	accepted->answer = gate_client(f, &accepted->client, self->now_ns);
+	action = accepted->answer.action;
+	gate_count(
+	    f, &accepted->answer, COUNTER_DENIED_CONNECTIONS, self->index);
+	if (!gate_refuses(action) || action == GATE_TARPIT)
+		return true;
+	gate_end(accepted->fd, tcp, action);
+	return false;
+}
+
+/* The connection has to wait for a session.  A client in a tarpit would keep
+ * the others waiting. */
+static void
+keep(struct acceptor *a, const struct frontend_listen *listen)
+{
+	if (a->kept.answer.action == GATE_TARPIT) {
+		acceptor_drop_kept(a);
+		return;
+	}
+	pin_kept(a, listen);
+}
+
+/* Judges the client first, so that one that is turned away takes no place.  If
+ * there is no place for one that is admitted, the acceptor keeps it and pauses.
+ */
+static enum accept_end
+accept_guarded(struct acceptor *a, const struct frontend_listen *listen,
+    struct pool_thread *self)
+{
+	struct accepted *kept = &a->kept;
+	bool judged = true;
+	struct session *s;
+	uint32_t index, limit;
+	int rc;
+
+	if (kept->fd < 0) {
+		rc = accept_connection(a, listen, kept);
+		if (rc < 0)
+			return accept_failed(a, -rc);
+		judged = false;
+	} else if (a->kept_for != listen) {
+		/* A reload has brought other rules and limits. */
+		unjudge_kept(a);
+		judged = false;
+	}
+	if (!judged && !admit(listen, kept, self)) {
+		kept->fd = -1;
+		return ACCEPT_REFUSED;
+	}
+	s = acceptor_reserve_session(a, listen, &index, &limit);
+	if (!s) {
+		keep(a, listen);
+		return ACCEPT_STOPPED;
+	}
+	acceptor_count(a, listen->frontend, limit);
+	session_start(s, a->handler.shard, listen, kept, self);
+	unpin_kept(a);
+	kept->fd = -1;
+	return ACCEPT_STARTED;
+}
+
+static enum accept_end
+accept_one(struct acceptor *a, const struct frontend_listen *listen,
+    struct pool_thread *self)
+{
+	return gate_is_used(listen->frontend) || a->kept.fd >= 0
+	           ? accept_guarded(a, listen, self)
+	           : accept_any(a, listen, self);
+}
+
+bool
+acceptor_accept(struct acceptor *a, const struct frontend_listen *listen,
+    struct pool_thread *self)
+{
+	unsigned started = 0, refused = 0;
+
+	while (started < ACCEPTS_PER_TURN && refused < REFUSALS_PER_TURN) {
+		switch (accept_one(a, listen, self)) {
+		case ACCEPT_STOPPED:
+			return false;
+		case ACCEPT_REFUSED:
+			refused++;
+			break;
+		case ACCEPT_STARTED:
+			started++;
+			break;
+		}
+	}
+	return true;
+}

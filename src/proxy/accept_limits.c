@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT
+ * See accept_limits.h.
+ */
+#include "proxy/accept_limits.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "model/rate_limit.h"
+#include "proxy/acceptor_internal.h"
+
+/* Connections wait in the kernel's backlog until acceptors_resume, which runs
+ * when a session ends and regularly on the control thread. */
+static void
+acceptor_pause(struct acceptor *a)
+{
+	struct acceptor *top = atomic_load_relaxed(&a->proxy->paused);
+
+	if (!atomic_swap_acq_rel(&a->paused, 1u)) {
+		do
+			a->next_paused = top;
+		while (!atomic_cas_acq_rel(&a->proxy->paused, &top, a));
+	}
+}
+
+const char *
+acceptor_frontend_name(const struct acceptor *a)
+{
+	return atomic_load_acquire(&a->listen)->frontend->spec->name;
+}
+
+void
+acceptor_pause_for_error(struct acceptor *a, int error)
+{
+	static struct log_limit limit;
+	char where[128];
+
+	snprintf(where, sizeof(where), "frontend %s accepts nothing for now",
+	    acceptor_frontend_name(a));
+	if (!exhaustion_note(&a->proxy->exhaustion, error, where))
+		log_limited(&limit, LOG_LEVEL_WARNING, "%s: %s", where,
+		    strerror(error));
+	acceptor_pause(a);
+}
+
+/* Either all sessions are in use, or memory for another one is short. */
+static void
+pause_for_sessions(struct acceptor *a)
+{
+	static struct log_limit limit;
+	struct slab *sessions = &a->proxy->sessions;
+	uint32_t most = atomic_load_relaxed(&a->proxy->limits.sessions);
+
+	if (most == 0)
+		most = sessions->options.max;
+	if (slab_used(sessions) < most &&
+	    slab_made(sessions) < sessions->options.max) {
+		acceptor_pause_for_error(a, ENOMEM);
+		return;
+	}
+	atomic_add_relaxed(&a->proxy->exhaustion.maxconn_reached, UINT64_C(1));
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "frontend %s accepts nothing for now: all %u session%s %s in use; "
+	    "connections wait in the backlog, raise maxconn or the limit of "
+	    "descriptors if this comes often",
+	    acceptor_frontend_name(a), most, text_s(most), text_are(most));
+	acceptor_pause(a);
+}
+
+/* The end of a session of the frontend resumes the acceptor, and so does a
+ * change of its maxconn.  A session that ended before the acceptor was linked
+ * has not resumed it, so the limit is read again. */
+static void
+pause_for_frontend(struct acceptor *a, const struct frontend *f)
+{
+	uint32_t limit;
+
+	acceptor_pause(a);
+	limit = atomic_load_relaxed(&f->state->maxconn);
+	if (atomic_load_seq(&f->sessions->now) < limit)
+		acceptors_resume(a->proxy);
+}
+
+/* The end of a handshake resumes the acceptor. */
+static void
+pause_for_handshakes(struct acceptor *a, const struct frontend *f)
+{
+	acceptor_pause(a);
+	if (atomic_load_seq(&f->state->handshakes.now) <
+	    f->spec->handshakes_max)
+		acceptors_resume(a->proxy);
+}
+
+/* The control thread resumes the acceptor when the next connection is due. */
+static void
+pause_for_rate(struct acceptor *a)
+{
+	acceptor_pause(a);
+	if (a->proxy->call_reaper)
+		a->proxy->call_reaper(a->proxy->call_reaper_arg);
+}
+
+/* acceptors_begin resumes the acceptor, unless it came before. */
+void
+acceptor_pause_for_takeover(struct acceptor *a)
+{
+	acceptor_pause(a);
+	if (!atomic_load_seq(&a->proxy->takes_over))
+		acceptors_resume(a->proxy);
+}
+
+void
+acceptors_wait(struct proxy *proxy)
+{
+	atomic_store_relaxed(&proxy->takes_over, 1u);
+}
+
+void
+acceptors_begin(struct proxy *proxy)
+{
+	(void)atomic_swap_seq(&proxy->takes_over, 0u);
+	acceptors_resume(proxy);
+}
+
+static uint32_t
+frontend_rate(const struct frontend *f)
+{
+	return atomic_load_relaxed(&f->state->rate_limit);
+}
+
+/* rate: 0 for no limit. */
+static bool
+rate_is_due(const uint64_t *due_ns, uint32_t rate)
+{
+	return rate == 0 || rate_limit_is_due(due_ns, rate, clock_now_ns());
+}
+
+static void
+rate_count(uint64_t *due_ns, uint32_t rate)
+{
+	if (rate > 0)
+		rate_limit_count(due_ns, rate, clock_now_ns());
+}
+
+static bool
+frontend_is_due(const struct frontend *f)
+{
+	return rate_is_due(&f->state->rate_due_ns, frontend_rate(f));
+}
+
+static bool
+proxy_is_due(const struct proxy_limits *limits)
+{
+	return rate_is_due(&limits->due_ns, proxy_limits_rate(limits));
+}
+
+/* used: sessions in use, including the one being taken. */
+static bool
+are_too_many(const struct proxy *proxy, uint32_t used)
+{
+	uint32_t limit = atomic_load_relaxed(&proxy->limits.sessions);
+
+	return used > proxy->sessions.options.max ||
+	       (limit > 0 && used > limit);
+}
+
+enum accept_block
+acceptor_block(const struct proxy *proxy, const struct frontend *frontend)
+{
+	uint32_t limit = atomic_load_relaxed(&frontend->state->maxconn);
+
+	if (!proxy_is_due(&proxy->limits))
+		return ACCEPT_BLOCK_RATE;
+	if (!frontend_is_due(frontend))
+		return ACCEPT_BLOCK_FRONTEND_RATE;
+	if (atomic_load_relaxed(&frontend->sessions->now) >= limit)
+		return ACCEPT_BLOCK_FRONTEND;
+	limit = frontend->spec->handshakes_max;
+	if (limit > 0 &&
+	    atomic_load_relaxed(&frontend->state->handshakes.now) >= limit)
+		return ACCEPT_BLOCK_HANDSHAKES;
+	return are_too_many(proxy, slab_used(&proxy->sessions) + 1)
+	           ? ACCEPT_BLOCK_SESSIONS
+	           : ACCEPT_BLOCK_NONE;
+}
+
+/* Counts a handshake in advance.  Returns false if there are too many. */
+static bool
+reserve_handshake(const struct frontend_listen *listen)
+{
+	const struct frontend *f = listen->frontend;
+	struct gauge *handshakes = &f->state->handshakes;
+
+	if (listen->tls && f->spec->handshakes_max > 0)
+		return gauge_reserve(handshakes, f->spec->handshakes_max);
+	if (listen->tls)
+		gauge_up(handshakes);
+	return true;
+}
+
+/* Takes back what reserve has counted. */
+static void
+unreserve(const struct frontend_listen *listen, uint32_t limit)
+{
+	if (limit != FRONTEND_NO_LIMIT)
+		gauge_down(listen->frontend->sessions);
+	if (listen->tls)
+		gauge_down(&listen->frontend->state->handshakes);
+}
+
+/* Returns whether the limits leave room for a connection.  If so, and if the
+ * frontend has a maxconn, returns it in *ret_limit and counts a session of the
+ * frontend in advance; else *ret_limit is FRONTEND_NO_LIMIT.  Also counts a
+ * handshake if there will be one.  If there is no room, the acceptor pauses. */
+static bool
+reserve(struct acceptor *a, const struct frontend_listen *listen,
+    uint32_t *ret_limit)
+{
+	const struct frontend *f = listen->frontend;
+
+	*ret_limit = atomic_load_relaxed(&f->state->maxconn);
+	if (!proxy_is_due(&a->proxy->limits) || !frontend_is_due(f)) {
+		pause_for_rate(a);
+		return false;
+	}
+	if (*ret_limit != FRONTEND_NO_LIMIT &&
+	    !gauge_reserve(f->sessions, *ret_limit)) {
+		pause_for_frontend(a, f);
+		return false;
+	}
+	if (reserve_handshake(listen))
+		return true;
+	if (*ret_limit != FRONTEND_NO_LIMIT)
+		gauge_down(f->sessions);
+	pause_for_handshakes(a, f);
+	return false;
+}
+
+void
+acceptor_count(struct acceptor *a, const struct frontend *f, uint32_t limit)
+{
+	struct proxy_limits *limits = &a->proxy->limits;
+
+	rate_count(&limits->due_ns, proxy_limits_rate(limits));
+	rate_count(&f->state->rate_due_ns, frontend_rate(f));
+	if (limit != FRONTEND_NO_LIMIT)
+		gauge_note_peak(
+		    f->sessions, atomic_load_relaxed(&f->sessions->now));
+	else
+		gauge_up(f->sessions);
+}
+
+/* Returns a free session, or NULL when the limit on all sessions is reached or
+ * memory is short. */
+static struct session *
+take_session(struct acceptor *a, uint32_t *ret_index)
+{
+	struct slab *sessions = &a->proxy->sessions;
+	struct session *s = slab_take(sessions, ret_index);
+
+	if (!s || !are_too_many(a->proxy, slab_used(sessions)))
+		return s;
+	slab_give(sessions, *ret_index);
+	return NULL;
+}
+
+void
+acceptors_resume(struct proxy *proxy)
+{
+	struct acceptor *a;
+
+	if (!atomic_load_relaxed(&proxy->paused))
+		return;
+	a = atomic_swap_acq_rel(&proxy->paused, NULL);
+	while (a) {
+		struct acceptor *next = a->next_paused;
+		uint32_t generation = claim_generation(&a->handler.claim);
+
+		/* From here on the acceptor may pause and be linked again. */
+		(void)atomic_swap_acq_rel(&a->paused, 0u);
+		/* A closed acceptor's shard may be freed. */
+		if (!atomic_load_acquire(&a->closed)) /* [P9] */
+			(void)shard_note(&a->handler, generation, NOTE_RESUME);
+		a = next;
+	}
+}
+
+struct session *
+acceptor_reserve_session(struct acceptor *a,
+    const struct frontend_listen *listen, uint32_t *ret_index,
+    uint32_t *ret_limit)
+{
+	struct session *s;
+
+	if (!reserve(a, listen, ret_limit))
+		return NULL;
+	s = take_session(a, ret_index);
+	if (s)
+		return s;
+	unreserve(listen, *ret_limit);
+	pause_for_sessions(a);
+	return NULL;
+}
+
+void
+acceptor_unreserve_session(struct acceptor *a,
+    const struct frontend_listen *listen, uint32_t index, uint32_t limit)
+{
+	slab_give(&a->proxy->sessions, index);
+	unreserve(listen, limit);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * Shared by the parts of an acceptor: its life (acceptor.c), the limits that
+ * make it pause (accept_limits.c), and accepting (accept.c).
+ */
+#ifndef PROXY_ACCEPTOR_INTERNAL_H
+#define PROXY_ACCEPTOR_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proxy/acceptor.h"
+#include "proxy/session.h"
+
+struct acceptor {
+	struct event_handler handler;
+	struct proxy *proxy;
+	/* [P14] control releases; of a frontend that is present or is about to
+	 * be freed after a grace period. */
+	const struct frontend_listen *listen;
+	struct shard *wanted; /* [P14] where to move, or NULL */
+	int fd;
+	/* A connection that the gate has admitted, as long as there is no
+	 * session for it; fd -1: none.  kept_for: the listen that has admitted
+	 * it, whose model is pinned; NULL if none is kept between turns. */
+	struct accepted kept;
+	const struct frontend_listen *kept_for;
+	uint32_t held;   /* accepts nothing; written by control, relaxed */
+	uint32_t paused; /* linked, or about to be, in proxy->paused */
+	struct acceptor *next_paused;
+	uint32_t closed; /* [P9] */
+};
+
+/* -- accept_limits.c -- */
+
+/* Returns the name of the frontend that the acceptor accepts for. */
+const char *acceptor_frontend_name(const struct acceptor *a);
+
+/* Takes a session for the next connection of the listen, and counts the
+ * connection against the limits of its frontend.  *ret_limit is the frontend's
+ * maxconn at that time, or FRONTEND_NO_LIMIT.  Returns NULL when a limit is
+ * reached: the acceptor pauses. */
+struct session *acceptor_reserve_session(struct acceptor *a,
+    const struct frontend_listen *listen, uint32_t *ret_index,
+    uint32_t *ret_limit);
+
+/* Undoes acceptor_reserve_session. */
+void acceptor_unreserve_session(struct acceptor *a,
+    const struct frontend_listen *listen, uint32_t index, uint32_t limit);
+
+/* Counts an accepted connection in the rates, and in the frontend's sessions
+ * unless acceptor_reserve_session has, which returned the limit. */
+void acceptor_count(
+    struct acceptor *a, const struct frontend *f, uint32_t limit);
+
+/* Pauses after accept has failed with this errno. */
+void acceptor_pause_for_error(struct acceptor *a, int error);
+
+/* Pauses until acceptors_begin. */
+void acceptor_pause_for_takeover(struct acceptor *a);
+
+/* -- accept.c -- */
+
+/* Accepts up to a turn's budget of connections.  Returns whether the backlog
+ * may hold more. */
+bool acceptor_accept(struct acceptor *a, const struct frontend_listen *listen,
+    struct pool_thread *self);
+
+/* Resets the connection that waits for a session, if there is one. */
+void acceptor_drop_kept(struct acceptor *a);
+
+#endif
