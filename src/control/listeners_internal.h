@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * Shared by the parts of the listeners: their life (listeners.c), what a
+ * configuration makes of them (listeners_prepare.c), and their log lines
+ * (listeners_log.c).
+ */
+#ifndef CONTROL_LISTENERS_INTERNAL_H
+#define CONTROL_LISTENERS_INTERNAL_H
+
+#include "base/list.h"
+#include "control/listener.h"
+#include "control/listeners.h"
+
+struct listeners {
+	struct proxy *proxy;
+	struct grace *grace;
+	struct list all;
+	struct list spare; /* closed ones, whose acceptors may be used again */
+	/* In a preparation: that which was found last.  The next one that is
+	 * looked for mostly follows it. */
+	struct listener *found;
+	bool stopped;
+};
+
+#define for_each_listener(l, listeners)                                        \
+	list_for_each (l##_node, &(listeners)->all)                            \
+		for (struct listener *l = listener_of(l##_node); l; l = NULL)
+
+static inline struct listener *
+listener_of(struct list *node)
+{
+	return container_of(node, struct listener, node);
+}
+
+/* -- listeners_log.c -- */
+
+/* A line about listeners: a range of ports has one for all of them. */
+struct listeners_line {
+	const char *what;
+	const struct listener *first; /* NULL: no line so far */
+	struct addr addr;             /* of the first */
+	unsigned last;                /* port */
+};
+
+/* Adds the listener to the line, or ends that and begins another one.  what:
+ * what happens to the listener; a line has one such text. */
+void listeners_line_add(
+    struct listeners_line *line, const struct listener *l, const char *what);
+
+/* Logs the line, unless nothing was added to it. */
+void listeners_line_end(struct listeners_line *line);
+
+/* Logs the listeners that were not logged before. */
+void listeners_announce(struct listeners *ls);
+
+/* -- listeners_prepare.c -- */
+
+/* Removes a closed listener from the list, and keeps its acceptor for a later
+ * listener. */
+void listeners_spare(struct listeners *ls, struct listener *l);
+
+/* Removes the listener from its list and frees it, but not its acceptor. */
+void listeners_drop(struct listener *l);
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT
+ * The sockets of a new configuration: those that are listened on already are
+ * claimed, the others are bound.
+ */
+#include <string.h>
+
+#include "control/listeners_internal.h"
+#include "model/model.h"
+#include "net/inherited.h"
+#include "proxy/acceptor.h"
+
+void
+listeners_drop(struct listener *l)
+{
+	list_remove(&l->node);
+	listener_free(l);
+}
+
+void
+listeners_spare(struct listeners *ls, struct listener *l)
+{
+	l->closing = true;
+	list_remove(&l->node);
+	list_append(&ls->spare, &l->node);
+}
+
+static struct acceptor *
+take_spare_acceptor(struct listeners *ls)
+{
+	list_for_each (node, &ls->spare) {
+		struct listener *l = listener_of(node);
+		struct acceptor *a = l->acceptor;
+
+		if (acceptor_busy(a))
+			continue;
+		listeners_drop(l);
+		return a;
+	}
+	return NULL;
+}
+
+/* Takes ownership of fd. */
+static bool
+make_acceptor(struct listeners *ls, struct listener *l, int fd)
+{
+	l->acceptor = take_spare_acceptor(ls);
+	if (!l->acceptor)
+		return acceptor_new(ls->proxy, l->next, listener_number(l), fd,
+		           &l->acceptor) == 0;
+	acceptor_renew(l->acceptor, l->next, listener_number(l), fd);
+	return true;
+}
+
+/* Returns the port in network order, 0 for a unix socket. */
+static uint16_t
+listen_port(const struct addr *addr)
+{
+	_Static_assert(offsetof(struct sockaddr_in, sin_port) ==
+	                   offsetof(struct sockaddr_in6, sin6_port),
+	    "the port of both families");
+
+	return addr->sa.sa_family == AF_INET || addr->sa.sa_family == AF_INET6
+	           ? addr->in.sin_port
+	           : 0;
+}
+
+/* A socket that is to go may hold the port that another needs. */
+static void
+blame_own(struct listeners *ls, const struct addr *addr, struct err *err)
+{
+	char text[ADDR_TEXT_SIZE];
+	struct err why = *err;
+
+	for_each_listener (l, ls) {
+		if (l->closing || l->next || listen_port(addr) == 0 ||
+		    listen_port(&l->addr) != listen_port(addr))
+			continue;
+		err_set(err,
+		    "%.300s; this lfproxy still listens on %s, so reload once "
+		    "without the new address",
+		    why.text, addr_text(&l->addr, text));
+		return;
+	}
+}
+
+static bool
+bind_one(struct listeners *ls, struct frontend *frontend,
+    const struct listen_spec *spec, struct err *err)
+{
+	struct listener *l = listener_new(frontend, spec);
+	int fd;
+
+	if (!l)
+		return err_oom(err);
+	fd = listener_bind(l, err);
+	if (fd < 0)
+		blame_own(ls, &spec->addr, err);
+	else if (!make_acceptor(ls, l, fd))
+		err_oom(err);
+	if (!l->acceptor) {
+		listener_free(l);
+		return false;
+	}
+	list_append(&ls->all, &l->node);
+	/* No client may be accepted on the way to listeners_commit. */
+	if (frontend_admin_next(frontend) == FRONTEND_PAUSED)
+		listener_hold(l);
+	return true;
+}
+
+/* Several sockets may have the name of a descriptor, and the listen gets all of
+ * them. */
+static bool
+bind_all(struct listeners *ls, struct frontend *frontend,
+    const struct listen_spec *spec, struct err *err)
+{
+	do {
+		if (!bind_one(ls, frontend, spec, err))
+			return false;
+	} while (addr_is_descriptor(&spec->addr) &&
+	         inherited_has(&spec->addr, false));
+	return true;
+}
+
+/* Returns the listener behind the one that was found last, or NULL. */
+static struct listener *
+next_of_found(const struct listeners *ls)
+{
+	return ls->found && ls->found->node.next != &ls->all
+	           ? listener_of(ls->found->node.next)
+	           : NULL;
+}
+
+/* Whether no frontend has claimed the socket, which has that address.  With an
+ * owner, only a socket that this frontend has now will do. */
+static bool
+can_claim(
+    const struct listener *l, const struct listen_spec *spec, const char *owner)
+{
+	return !l->closing && !l->next &&
+	       l->both_families == spec->both_families &&
+	       addr_equal(&l->addr, &spec->addr) &&
+	       (!owner || strcmp(l->frontend, owner) == 0);
+}
+
+/* Returns the first socket that can be claimed, or NULL. */
+static struct listener *
+find_listener(
+    struct listeners *ls, const struct listen_spec *spec, const char *owner)
+{
+	struct listener *next = next_of_found(ls);
+
+	if (next && !addr_has_any_port(&spec->addr) &&
+	    can_claim(next, spec, owner))
+		return next;
+	for_each_listener (l, ls)
+		if (can_claim(l, spec, owner))
+			return l;
+	return NULL;
+}
+
+/* Claims the socket of the address for the frontend, if there is one.  Returns
+ * the listener or NULL. */
+static struct listener *
+claim_listener(struct listeners *ls, struct frontend *f,
+    const struct listen_spec *spec, const char *owner)
+{
+	struct listener *found = find_listener(ls, spec, owner);
+
+	if (found) {
+		ls->found = found;
+		found->next = f;
+		found->next_spec = spec;
+	}
+	return found;
+}
+
+/* Claims every socket of the descriptor's name. */
+static void
+claim_named(struct listeners *ls, struct frontend *f,
+    const struct listen_spec *spec, const char *owner)
+{
+	while (claim_listener(ls, f, spec, owner))
+		;
+}
+
+/* Returns the socket that is claimed for the address, or NULL. */
+static struct listener *
+claimed_listener(struct listeners *ls, const struct listen_spec *spec)
+{
+	struct listener *next = next_of_found(ls);
+
+	if (next && next->next_spec == spec)
+		return ls->found = next;
+	for_each_listener (l, ls)
+		if (l->next_spec == spec)
+			return ls->found = l;
+	return NULL;
+}
+
+/* Takes the sockets of the descriptor's name that other frontends had, too. */
+static bool
+change_named(struct listeners *ls, struct frontend *f,
+    const struct listen_spec *spec, struct err *err)
+{
+	bool any = false;
+
+	claim_named(ls, f, spec, NULL);
+	for_each_listener (l, ls) {
+		if (l->next_spec != spec)
+			continue;
+		if (!listener_change(l, err))
+			return false;
+		any = true;
+	}
+	return any || bind_all(ls, f, spec, err);
+}
+
+/* A port that the kernel has chosen stays with the frontend that asked for it,
+ * so it is not claimed from another one. */
+static bool
+claim_or_bind(struct listeners *ls, struct frontend *f,
+    const struct listen_spec *spec, struct err *err)
+{
+	struct listener *l;
+
+	if (addr_is_descriptor(&spec->addr))
+		return change_named(ls, f, spec, err);
+	l = claimed_listener(ls, spec);
+	if (!l && !addr_has_any_port(&spec->addr))
+		l = claim_listener(ls, f, spec, NULL);
+	return l ? listener_change(l, err) : bind_one(ls, f, spec, err);
+}
+
+/* Claims what the frontend has now. */
+static void
+claim_own(
+    struct listeners *ls, struct frontend *f, const struct listen_spec *spec)
+{
+	if (addr_is_descriptor(&spec->addr))
+		claim_named(ls, f, spec, f->spec->name);
+	else
+		(void)claim_listener(ls, f, spec, f->spec->name);
+}
+
+/* Undoes the preparation.  Always false. */
+static bool
+fail_prepare(
+    struct listeners *ls, const struct spec_place *place, struct err *err)
+{
+	struct err why = *err;
+
+	if (place->file)
+		err_set(err, "%.150s:%u: listen: %.340s", place->file,
+		    place->line, why.text);
+	listeners_cancel(ls);
+	return false;
+}
+
+bool
+listeners_prepare(
+    struct listeners *listeners, struct model *model, struct err *err)
+{
+	bool any = !list_empty(&listeners->all);
+
+	listeners->found = NULL;
+	/* Other frontends' sockets are claimed only after each frontend has
+	 * claimed its own. */
+	model_for_each_frontend (f, model)
+		for (size_t i = 0; any && i < f->spec->listens_n; i++)
+			claim_own(listeners, f, &f->spec->listens[i]);
+	model_for_each_frontend (f, model)
+		for (size_t i = 0; i < f->spec->listens_n; i++) {
+			const struct listen_spec *spec = &f->spec->listens[i];
+
+			/* At the start thousands of sockets may have to be
+			 * bound, and none can be claimed. */
+			if (!(any ? claim_or_bind(listeners, f, spec, err)
+			          : bind_all(listeners, f, spec, err)))
+				return fail_prepare(
+				    listeners, &spec->place, err);
+		}
+	listeners_announce(listeners);
+	return true;
+}
+
+void
+listeners_cancel(struct listeners *listeners)
+{
+	list_for_each_safe (node, &listeners->all) {
+		struct listener *l = listener_of(node);
+
+		if (l->next)
+			listener_put_back(l);
+		l->next = NULL;
+		l->next_spec = NULL;
+		if (l->opened || l->closing)
+			continue;
+		listener_remove_file(l);
+		acceptor_abandon(l->acceptor);
+		listeners_spare(listeners, l);
+	}
+}
