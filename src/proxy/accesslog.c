@@ -10,7 +10,7 @@
 #include "base/log_sink.h"
 #include "base/mix.h"
 #include "lf/pool.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/session_record.h"
 
 static const log_render renderers[] = {[LOG_TCPLOG] = line_render_tcplog,

@@ -10,7 +10,7 @@
 #include "lf/pool.h"
 #include "net/sock.h"
 #include "proxy/attempt.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/pacing.h"
 #include "proxy/session_count.h"
 #include "proxy/tls_side.h"

@@ -8,7 +8,7 @@
 
 #include "base/ensure.h"
 #include "base/grace.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/session_record.h"
 #include "proxy/session.h"
 #include "proxy/session_facts.h"

@@ -4,7 +4,7 @@
 #include "proxy/held.h"
 
 #include "lf/pool.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/session_deadline.h"
 
 static bool

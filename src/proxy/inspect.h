@@ -12,61 +12,14 @@
  * the hello is incomplete SO_RCVLOWAT is the number of bytes that are missing,
  * so a client that sends single bytes causes no wake-ups.
  *
- * The results are in a struct inspection, which only inspected sessions have,
- * until they end.  Other sessions call nothing here.
+ * The results are in a struct inspection (inspection.h), which only inspected
+ * sessions have, until they end.  Other sessions call nothing here.
  */
 #ifndef PROXY_INSPECT_H
 #define PROXY_INSPECT_H
 
-#include "net/proxy_protocol.h"
-#include "net/tls_hello.h"
+#include "proxy/inspection.h"
 #include "proxy/session_step.h"
-#include "proxy/session_tls.h"
-
-/* The parts that a session begins with, a set of bits. */
-#define INSPECT_HELLO    1u
-#define INSPECT_PROXY    2u
-#define INSPECT_STARTTLS 4u /* a request for TLS, before the hello */
-
-/* All fields belong to the session's owner; [P21] as in session.h. */
-struct inspection {
-	uint32_t index;  /* in the slab, fixed */
-	uint8_t steps;   /* INSPECT_ bits of the parts still to come */
-	bool ended;      /* the client will send no more */
-	bool spoke;      /* the client has sent bytes */
-	bool tls;        /* the client has sent a TLS hello */
-	bool asked_tls;  /* [P21] its SSLRequest was answered with S */
-	bool asked_gss;  /* its GSSENCRequest was answered with N */
-	uint16_t listen; /* the number of the listen that the client is at */
-	/* SO_RCVLOWAT of the client's socket, 0: never set. */
-	uint16_t low_water;
-	/* The length of the name that the PROXY header has, as long as a hello
-	 * may name another one. */
-	uint8_t authority_len;
-	/* [P21] Released once these are written: a header has named them. */
-	bool proxied;
-	uint64_t header_ms; /* when the PROXY header was complete, 0: never */
-	struct endpoint source, destination;
-	/* [P21] The name that the client asks for, written once: first its
-	 * words, then its length, released; 0: none, or none so far. */
-	uint8_t name_len;
-	uint64_t name[(TLS_NAME_MAX + 1 + 7) / 8];
-	/* [P21] TLS with the client, see session_tls_publish: released with
-	 * tls_cipher; NULL: its handshake is not done. */
-	const char *tls_cipher, *tls_version, *tls_verify;
-	uint64_t protocols; /* the client's, for rules: rules_protocols */
-	bool tls_resumed;
-	uint32_t lingered_bytes; /* see linger.h */
-	uint64_t tls_texts[SESSION_TLS_SHOWN_SIZE / 8];
-};
-
-/* For the slab: fixes the index. */
-bool inspect_construct(void *object, uint32_t index, void *arg);
-
-/* The owner, at accept: begins an inspection of these parts, INSPECT_ bits, of
- * a client of that listen.  Returns false when memory is short. */
-bool inspect_begin(struct session *s, unsigned listen, unsigned steps,
-    struct proxy *proxy) MUST_CHECK;
 
 /* The owner of a session with an inspection, in ACCEPTED or INSPECTING: reads
  * on and acts on the deadline; then returns what route_step does.  pending: the
@@ -79,52 +32,9 @@ struct verdict inspect_step(
 struct verdict inspect_resume(
     struct session *s, uint32_t pending, struct pool_thread *self);
 
-/* The owner: notes the name that the client asks for, unless no host can have
- * it. */
-void inspect_note_name(struct inspection *inspection, const char *name);
-
 /* The owner, when the handshake is done: notes the protocol that was agreed on,
  * NULL for none. */
 void inspect_note_protocol(
     struct session *s, const uint8_t *protocol, unsigned size);
-
-/* The owner, at the session's end: frees the inspection, if there is one. */
-void inspect_end(struct session *s, struct proxy *proxy);
-
-/* The owner: returns the name that the client asks for, "" when there is none.
- */
-static inline const char *
-inspect_name(const struct session *s)
-{
-	const struct inspection *p = s->inspection;
-
-	return p && p->name_len > 0 ? (const char *)p->name : "";
-}
-
-/* The owner: returns the address of the client, from the PROXY header if there
- * was one, else of the connection. */
-static inline const struct endpoint *
-session_client(const struct session *s)
-{
-	const struct inspection *p = s->inspection;
-
-	return p && p->proxied ? &p->source : &s->client;
-}
-
-/* The owner: returns the address that the client has connected to, from the
- * PROXY header if there was one; family 0 when it is unknown. */
-void session_destination(
-    const struct session *s, struct endpoint *ret_destination);
-
-/* Control thread, for a session that may end meanwhile: if a PROXY header has
- * named the client, moves *client to *ret_peer and sets *client to the named
- * one; else *ret_peer has family 0.  inspection may be NULL. */
-void inspect_read_client(const struct inspection *inspection,
-    struct endpoint *client, struct endpoint *ret_peer);
-
-/* Control thread, for a session that may end meanwhile: reads the name, "" when
- * there is none.  inspection may be NULL. */
-void inspect_read_name(
-    const struct inspection *inspection, char ret_name[TLS_NAME_MAX + 1]);
 
 #endif

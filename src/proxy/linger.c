@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #include "lf/pool.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/session_deadline.h"
 
 /* Discards what one read finds.  Returns false at the client's end. */

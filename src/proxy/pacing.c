@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "model/limit.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/session_count.h"
 
 /* A direction that was held finds its sender slowed down at first: for so long

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/reaper.h"
 
 static size_t

@@ -49,7 +49,7 @@ proxy_limits_rate(const struct proxy_limits *limits)
 
 struct proxy {
 	struct slab sessions;
-	struct slab inspections; /* proxy/inspect.h */
+	struct slab inspections; /* proxy/inspection.h */
 	struct pending_pool pending_pool;
 	struct splice_pool pipes;
 	struct closed_rings closed;

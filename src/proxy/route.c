@@ -7,7 +7,7 @@
 
 #include "lf/pool.h"
 #include "model/rules.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/session_count.h"
 
 /* Gathers what the rules ask for; the address that the client has connected to

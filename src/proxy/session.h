@@ -201,7 +201,7 @@ struct session {
 	union pending_data pending[2]; /* for that side */
 	struct frontend *frontend; /* [P21] of the model it was born under */
 	struct server *server;     /* [P21] counted in its gauge, or NULL */
-	struct inspection *inspection; /* [P21] or NULL, see inspect.h */
+	struct inspection *inspection; /* [P21] or NULL, see inspection.h */
 	struct waiter waiter;
 	struct endpoint client; /* [P21] who has connected: session_client */
 	/* Times, clock_now_ms: 0 when not reached.  [P21]: accepted_. */

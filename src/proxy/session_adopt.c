@@ -11,7 +11,7 @@
 #include "model/limit.h"
 #include "model/source_ports.h"
 #include "net/sock.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/reaper.h"
 #include "proxy/relay.h"
 #include "proxy/session.h"

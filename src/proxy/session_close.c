@@ -12,7 +12,7 @@
 #include "proxy/accesslog.h"
 #include "proxy/closed.h"
 #include "proxy/upstream.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/pacing.h"
 #include "proxy/relay.h"
 #include "proxy/session_count.h"

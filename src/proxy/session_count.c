@@ -5,7 +5,7 @@
 
 #include "lf/pool.h"
 #include "model/limit.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 
 void
 session_count_at(const struct session *s, unsigned scopes,

@@ -8,7 +8,7 @@
 #include "lf/pool.h"
 #include "net/sock.h"
 #include "proxy/accesslog.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/linger.h"
 #include "proxy/pacing.h"
 #include "proxy/reaper.h"

@@ -3,7 +3,7 @@
  */
 #include "proxy/session_facts.h"
 
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/pacing.h"
 
 /* A retry that moves the generation on does not last. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/side.h"
 
 /* Tags of fields that are no numbers. */

@@ -7,7 +7,7 @@
 
 #include "lf/pool.h"
 #include "net/handover.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/session_count.h"
 #include "proxy/session_image.h"
 #include "proxy/successor.h"

@@ -4,7 +4,7 @@
 #include "proxy/session_record.h"
 
 #include "lf/pool.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 
 /* The earlier time may be that of another thread's turn, which was ahead of the
  * clock of this one. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/atomics.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "tls/conn.h"
 #include "tls/x509_text.h"
 

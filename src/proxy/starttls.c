@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/log.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 
 /* The type of a record that begins a TLS handshake. */
 #define TLS_RECORD_HANDSHAKE 22

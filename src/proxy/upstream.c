@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "model/source_ports.h"
 #include "net/sock.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/session_tls.h"
 
 /* The most ports of the range that a connection tries, as in HAProxy.  Ports

@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 
 #include "proxy/session_deadline.h"
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "unit.h"
 
 #define NOW_MS   UINT64_C(100000)

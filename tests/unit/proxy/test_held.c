@@ -3,7 +3,7 @@
  */
 #include "proxy/held.h"
 
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/session_deadline.h"
 #include "unit.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/side.h"
 #include "unit.h"
 
