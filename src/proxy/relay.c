@@ -31,8 +31,9 @@ reset_cause(enum handle_side side)
 	return side == HANDLE_CLIENT ? CAUSE_CLIENT_GONE : CAUSE_SERVER_RESET;
 }
 
-static void
-drop_pending(struct session *s, enum handle_side to, struct proxy *proxy)
+void
+relay_drop_pending_of(
+    struct session *s, enum handle_side to, struct proxy *proxy)
 {
 	if (!session_has_pending(s, to))
 		return;
@@ -46,8 +47,8 @@ drop_pending(struct session *s, enum handle_side to, struct proxy *proxy)
 void
 relay_drop_pending(struct session *s, struct proxy *proxy)
 {
-	drop_pending(s, HANDLE_CLIENT, proxy);
-	drop_pending(s, HANDLE_SERVER, proxy);
+	relay_drop_pending_of(s, HANDLE_CLIENT, proxy);
+	relay_drop_pending_of(s, HANDLE_SERVER, proxy);
 }
 
 /* The side is broken.  Its pending data are lost, but for those of a server
@@ -60,7 +61,7 @@ note_broken(struct session *s, enum handle_side which, struct pool_thread *self)
 	if (s->cause == CAUSE_DONE)
 		s->cause = (uint8_t)reset_cause(which);
 	if (which == HANDLE_CLIENT || side->wrote)
-		drop_pending(s, which, proxy_of(self));
+		relay_drop_pending_of(s, which, proxy_of(self));
 }
 
 void
@@ -154,7 +155,7 @@ write_buffer(struct session *s, enum handle_side to, struct pool_thread *self)
 	pending->from += (uint32_t)n;
 	if (pending->from < pending->to)
 		return false;
-	drop_pending(s, to, proxy_of(self));
+	relay_drop_pending_of(s, to, proxy_of(self));
 	return true;
 }
 
@@ -197,10 +198,8 @@ save_pending(struct session *s, enum handle_side to, const uint8_t *data,
 	return true;
 }
 
-/* Sends TLS records from the thread's buffer, behind those that are pending.
- * Returns false when they cannot be kept. */
-static bool
-send_records(struct session *s, enum handle_side to, size_t size,
+bool
+relay_send_records(struct session *s, enum handle_side to, size_t size,
     struct pool_thread *self)
 {
 	const uint8_t *records = proxy_thread_of(self)->records;
@@ -267,7 +266,7 @@ read_tls(struct session *s, enum handle_side from, size_t size,
 
 	/* Nothing follows the announcement of our end. */
 	if (records > 0 && !side->notified &&
-	    !send_records(s, from, records, self))
+	    !relay_send_records(s, from, records, self))
 		n = -ECONNRESET;
 	if (n > 0) {
 		if (from == HANDLE_SERVER && side->received == 0)
@@ -343,7 +342,7 @@ pass_on(struct session *s, enum handle_side to, const uint8_t *data,
 	if (side->tls) {
 		size_t n = relay_tls_seal(s, to, data, size, self);
 
-		if (n > 0 && !send_records(s, to, n, self))
+		if (n > 0 && !relay_send_records(s, to, n, self))
 			return false;
 		done = n > 0 || side_is_broken(side) ? size : 0;
 	} else {
@@ -428,45 +427,6 @@ flow(struct session *s, enum handle_side from, struct pool_thread *self)
 	return ended;
 }
 
-/* Everything that the side has sent was read, and written to the other side. */
-static bool
-finished(const struct session *s, enum handle_side from)
-{
-	return side_at_eof(&s->side[from]) && !session_has_pending(s, !from);
-}
-
-/* A side with TLS is told of the end before our FIN: announces it, once.
- * Returns whether the announcement was sent, or none is needed. */
-static bool
-announce_end(struct session *s, enum handle_side to, struct pool_thread *self)
-{
-	size_t n = relay_tls_end(s, to, self);
-
-	if (n > 0 && !send_records(s, to, n, self))
-		relay_write_failed(s, to, self);
-	return !session_has_pending(s, to) &&
-	       (!s->side[to].tls || s->side[to].notified);
-}
-
-/* The end that was read on one side becomes our FIN on the other, once
- * everything before it has been written. */
-static void
-pass_on_end(struct session *s, enum handle_side from, struct pool_thread *self)
-{
-	struct side *out = &s->side[!from];
-
-	if (!finished(s, from) || out->end & (END_SHUT | END_BROKEN))
-		return;
-	if (!announce_end(s, !from, self) || side_is_broken(out))
-		return;
-	(void)shutdown(out->fd, SHUT_WR);
-	side_note(out, EVENT_SENT_FIN);
-	out->active_ms = turn_now_ms(self);
-	session_set_state(s,
-	    from == HANDLE_CLIENT ? SESSION_CLIENT_EOF : SESSION_SERVER_EOF,
-	    self);
-}
-
 /* Looks for a reset of a side that lfproxy does not read any more, because the
  * side has sent its FIN or the other side is gone.  No read would report the
  * reset, and no write may occur for a long time. */
@@ -482,33 +442,6 @@ look_for_reset(
 	side->error = false;
 	if (sock_take_error(side->fd) != 0)
 		relay_write_failed(s, which, self);
-}
-
-/* Ends the session after one side has broken.  The other side gets the bytes
- * that came before.  The peer must acknowledge them before a reset is sent,
- * which would discard them. */
-static struct verdict
-end_broken(struct session *s, struct pool_thread *self)
-{
-	enum handle_side gone = side_is_broken(&s->side[HANDLE_CLIENT])
-	                            ? HANDLE_CLIENT
-	                            : HANDLE_SERVER;
-	struct side *left = &s->side[!gone];
-
-	if (side_is_broken(left) ||
-	    (finished(s, gone) && sock_unacknowledged(left->fd) == 0))
-		return verdict_close((enum close_cause)s->cause);
-	if (s->state != SESSION_FLUSHING)
-		left->active_ms = turn_now_ms(self);
-	session_set_state(s, SESSION_FLUSHING, self);
-	return verdict(STEP_WAIT);
-}
-
-static bool
-any_broken(const struct session *s)
-{
-	return side_is_broken(&s->side[HANDLE_CLIENT]) ||
-	       side_is_broken(&s->side[HANDLE_SERVER]);
 }
 
 /* The server has reset or closed the connection before a byte went either
@@ -529,7 +462,8 @@ client_wants_server(const struct session *s)
 	const struct side *client = &s->side[HANDLE_CLIENT];
 
 	return !(client->end & (END_SHUT | END_BROKEN)) &&
-	       s->state != SESSION_FLUSHING && !finished(s, HANDLE_CLIENT);
+	       s->state != SESSION_FLUSHING &&
+	       !relay_finished(s, HANDLE_CLIENT);
 }
 
 static void
@@ -541,25 +475,6 @@ note_first_end(struct session *s)
 		s->closer |= CLOSER_CLIENT;
 	if (side_has_ended(&s->side[HANDLE_SERVER]))
 		s->closer |= CLOSER_SERVER;
-}
-
-/* Passes on what has ended, after everything that could be moved was moved. */
-static struct verdict
-pass_on_ends(struct session *s, bool more, struct pool_thread *self)
-{
-	if (any_broken(s))
-		return more ? verdict(STEP_MORE) : end_broken(s, self);
-	if (finished(s, HANDLE_CLIENT) && finished(s, HANDLE_SERVER)) {
-		bool told = announce_end(s, HANDLE_CLIENT, self);
-
-		told &= announce_end(s, HANDLE_SERVER, self);
-		return told ? verdict_close(CAUSE_DONE) : verdict(STEP_WAIT);
-	}
-	/* An end does not wait for the other direction to pause. */
-	pass_on_end(s, HANDLE_CLIENT, self);
-	pass_on_end(s, HANDLE_SERVER, self);
-	/* The announcement of an end may have shown that a side is gone. */
-	return verdict(more || any_broken(s) ? STEP_MORE : STEP_WAIT);
 }
 
 /* Returns whether data are pending that no records were made of yet. */
@@ -579,7 +494,7 @@ relay_step(struct session *s, struct pool_thread *self)
 	/* Writing to the client may have shown that it is gone; what it had
 	 * sent before still belongs to the server.  And the server may have
 	 * completed a message that data for it had to wait for. */
-	if ((any_broken(s) || waits_to_seal(s, HANDLE_SERVER)) &&
+	if ((relay_any_broken(s) || waits_to_seal(s, HANDLE_SERVER)) &&
 	    up == FLOW_DRY)
 		up = flow(s, HANDLE_CLIENT, self);
 	look_for_reset(s, HANDLE_CLIENT, self);
@@ -592,14 +507,6 @@ relay_step(struct session *s, struct pool_thread *self)
 	if (server_ended_unused(s))
 		return client_wants_server(s) ? verdict(STEP_REPLACE)
 		                              : relay_keep_server(s, self);
-	return pass_on_ends(s, up == FLOW_MORE || down == FLOW_MORE, self);
-}
-
-/* No byte was moved to or from the server, so the budget is not used up. */
-struct verdict
-relay_keep_server(struct session *s, struct pool_thread *self)
-{
-	if (side_is_broken(&s->side[HANDLE_SERVER]))
-		drop_pending(s, HANDLE_SERVER, proxy_of(self));
-	return pass_on_ends(s, false, self);
+	return relay_pass_on_ends(
+	    s, up == FLOW_MORE || down == FLOW_MORE, self);
 }

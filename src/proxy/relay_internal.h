@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the two ways of moving bytes: copying (relay.c) and splicing
- * (relay_splice.c).
+ * Shared by the two ways of moving bytes, copying (relay.c) and splicing
+ * (relay_splice.c), by TLS (relay_tls.c), and by the ends (relay_ends.c).
  *
  * `from` names the side that is read, !from the one that is written.
  */
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "proxy/session.h"
+#include "proxy/session_step.h"
 
 /* When a direction changes over (figures: tests/bench/README.md): to
  * splicing after reads of RELAY_LARGE and more in a row made RELAY_BULK bytes,
@@ -37,6 +37,34 @@
 
 /* A side counts KiB in a byte. */
 _Static_assert(RELAY_BULK < 256u * 1024, "the streak cannot get there");
+
+/* Everything that the side has sent was read, and written to the other side. */
+static inline bool
+relay_finished(const struct session *s, enum handle_side from)
+{
+	return side_at_eof(&s->side[from]) && !session_has_pending(s, !from);
+}
+
+static inline bool
+relay_any_broken(const struct session *s)
+{
+	return side_is_broken(&s->side[HANDLE_CLIENT]) ||
+	       side_is_broken(&s->side[HANDLE_SERVER]);
+}
+
+/* Drops the pending data of the side, if there are any. */
+void relay_drop_pending_of(
+    struct session *s, enum handle_side to, struct proxy *proxy);
+
+/* Sends TLS records from the thread's buffer, behind those that are pending.
+ * Returns false when they cannot be kept. */
+bool relay_send_records(struct session *s, enum handle_side to, size_t size,
+    struct pool_thread *self);
+
+/* Passes on what has ended, after everything that could be moved was moved.
+ * more: the budget is used up, so there may be more to move. */
+struct verdict relay_pass_on_ends(
+    struct session *s, bool more, struct pool_thread *self);
 
 /* A read has found the end of what the side sends: EVENT_READ_FIN, or
  * EVENT_READ_FAILED. */
