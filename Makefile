@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # lfproxy: build, test, install.  `make help` lists the targets.
 
-VERSION     := 0.1.0
+VERSION     := 0.2.0
 MODE        ?= release
 PREFIX      ?= /usr/local
 SYSCONFDIR  ?= /etc
