@@ -293,6 +293,7 @@ control_new(
 	if (!c->model || proxy_init(&c->proxy, c->budget.sessions, pipes,
 	                     c->model->spec->global.closed_sessions) < 0)
 		goto fail;
+	proxy_number_from(&c->proxy, takeover_first_number());
 	c->proxy.call_reaper = call_reaper;
 	c->proxy.call_reaper_arg = c;
 	c->listeners = listeners_bind(c->model, &c->proxy, err);

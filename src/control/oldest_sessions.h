@@ -13,6 +13,7 @@
 struct session_age {
 	uint64_t born_ms;
 	uint64_t id;
+	uint32_t index; /* of its slot */
 	uint64_t bytes; /* moved when the scan saw the session */
 };
 

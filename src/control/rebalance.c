@@ -341,6 +341,7 @@ scan_sessions(struct rebalance *r)
 			oldest_sessions_offer(&t->oldest,
 			    &(struct session_age){.born_ms = f.accepted_ms,
 			        .id = f.id,
+			        .index = f.index,
 			        .bytes = bytes_moved(&f)});
 	}
 	return r->next >= made;
@@ -353,7 +354,7 @@ close_aged(struct rebalance *r, const struct target *t,
 	struct proxy *proxy = &r->control->proxy;
 	struct session_facts f;
 
-	return session_facts_find(proxy, aged->id, &f) &&
+	return session_facts_again(proxy, aged->index, aged->id, &f) &&
 	       f.state == SESSION_RELAYING && f.server &&
 	       f.server->state == t->state &&
 	       (busy_too || bytes_moved(&f) == aged->bytes) &&

@@ -34,6 +34,7 @@ static struct {
 	int channel; /* 0: there is no other process */
 	char *commands;
 	size_t commands_n;
+	uint32_t first_number; /* see takeover_first_number */
 	ev_io left;
 	uint64_t wait_by_ms;    /* see takeover_wait_by_ms; 0: not asked yet */
 	struct timed_task wait; /* until READY */
@@ -85,8 +86,11 @@ receive_handover(struct err *err)
 			    rc == -EBADMSG
 			        ? "speaks another version of the hand-over"
 			        : "has gone, or says nothing");
-		if (m.kind == HANDOVER_COMMIT)
+		if (m.kind == HANDOVER_COMMIT) {
+			takeover.first_number =
+			    (uint32_t)strtoul(m.text, NULL, 10);
 			return true;
+		}
 		if (m.kind == HANDOVER_COMMANDS && !keep_commands(m.text, err))
 			return false;
 		for (size_t i = 0; i < m.n; i++)
@@ -244,6 +248,12 @@ const char *
 takeover_commands(void)
 {
 	return takeover.commands ? takeover.commands : "";
+}
+
+uint32_t
+takeover_first_number(void)
+{
+	return takeover.first_number;
 }
 
 bool

@@ -37,6 +37,10 @@ bool takeover_under_way(void);
  * line each; "" without any.  Valid until takeover_ready. */
 const char *takeover_commands(void);
 
+/* Returns the first number for sessions of this process (proxy_number_from), 0:
+ * the other process has not told it. */
+uint32_t takeover_first_number(void);
+
 /* Tells the other process why this one does not serve; it goes on as before. */
 void takeover_failed(const char *why);
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -298,6 +299,8 @@ send_handover(struct upgrade *u)
 			commands = handover_put_lines(&m, u->unsent);
 		} else {
 			m.kind = HANDOVER_COMMIT;
+			snprintf(m.text, sizeof(m.text), "%" PRIu32,
+			    proxy_numbers_end(&u->control->proxy));
 		}
 		rc = handover_send(u->channel, &m);
 		if (rc != 0)

@@ -35,10 +35,12 @@
 enum handover_kind {
 	HANDOVER_SOCKETS,  /* addresses, with a listening socket for each */
 	HANDOVER_COMMANDS, /* a text: commands, a line each */
-	HANDOVER_COMMIT,   /* no more of them; the receiver may begin */
-	HANDOVER_READY,    /* it serves them; a text: what else it takes */
-	HANDOVER_FAILED,   /* a text: why it does not */
-	HANDOVER_LEFT,     /* the sender serves them no longer */
+	/* No more of them; the receiver may begin.  A text: the first number
+	 * for its own sessions (proxy/session_facts.h). */
+	HANDOVER_COMMIT,
+	HANDOVER_READY,  /* it serves them; a text: what else it takes */
+	HANDOVER_FAILED, /* a text: why it does not */
+	HANDOVER_LEFT,   /* the sender serves them no longer */
 	/* A text: what the sender can take sessions of, a line each; the lines
 	 * of all NAMES together are numbered from 1 (control/names_known.h). */
 	HANDOVER_NAMES,

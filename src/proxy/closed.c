@@ -248,7 +248,7 @@ closed_note(struct closed_ring *ring, const struct session *s,
 
 	if (!atomic_load_relaxed(&ring->cells))
 		return;
-	c.id = session_id(s->index, s->accepted_wall_us);
+	c.id = session_id(s->number, s->accepted_wall_us);
 	c.session = *record;
 	c.ended_ns = self->now_ns;
 	c.first = (uint8_t)closer_of(s, reason);

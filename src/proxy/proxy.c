@@ -35,6 +35,7 @@ proxy_init(
 
 	*proxy = (struct proxy){.next_reap_ms = UINT64_MAX,
 	    .reap_max_ms = REAP_MAX_MS,
+	    .first_number = 1,
 	    .closed.keep = closed};
 	splice_pool_init(&proxy->pipes, pipes);
 	/* Pages that no session has used stay the kernel's zero page. */
@@ -71,6 +72,26 @@ proxy_fini(struct proxy *proxy)
 	pacer_fini(&proxy->pacer);
 	slab_fini(&proxy->inspections);
 	slab_fini(&proxy->sessions);
+}
+
+/* The slab makes whole chunks. */
+static uint32_t
+numbers_size(const struct proxy *proxy)
+{
+	return proxy->sessions.options.max + SLAB_CHUNK;
+}
+
+void
+proxy_number_from(struct proxy *proxy, uint32_t first)
+{
+	proxy->first_number =
+	    first > 0 && first <= UINT32_MAX - numbers_size(proxy) ? first : 1;
+}
+
+uint32_t
+proxy_numbers_end(const struct proxy *proxy)
+{
+	return proxy->first_number + numbers_size(proxy);
 }
 
 void

@@ -77,6 +77,10 @@ struct proxy {
 	 * the control thread writes them once, idle_ms last.  [P27] */
 	uint64_t idle_ms, idle_busy_ms;
 	uint64_t reap_max_ms; /* control thread only: see proxy_reap */
+	/* The number of the session in the first slot, see session_id.  The
+	 * process that lfproxy takes over from tells it; constant. */
+	uint32_t first_number;
+	uint32_t adopted; /* sessions that were adopted; control thread */
 	/* The process that sessions are handed over to, or NULL.  The control
 	 * thread sets it once, released.  [P41] */
 	struct successor *successor;
@@ -119,6 +123,20 @@ proxy_sessions(const struct proxy *proxy)
 {
 	return slab_used(&proxy->sessions);
 }
+
+/* Returns the number of a session of this process in that slot. */
+static inline uint32_t
+proxy_number(const struct proxy *proxy, uint32_t index)
+{
+	return proxy->first_number + index;
+}
+
+/* Before there are sessions: they get numbers from there on, or from 1 on if
+ * there are too few behind it. */
+void proxy_number_from(struct proxy *proxy, uint32_t first);
+
+/* Returns the first number behind those of this process's own sessions. */
+uint32_t proxy_numbers_end(const struct proxy *proxy);
 
 /* Control thread, about once a second: gives back idle memory and pipes. */
 void proxy_trim(struct proxy *proxy);

@@ -64,6 +64,8 @@ session_open(struct session *s, struct frontend *frontend, int fd,
 	shard_enter(pool_place(self->pool, self), &s->handler);
 	session_clear(s, frontend, fd, client, turn_now_ms(self));
 	atomic_store_relaxed(&s->accepted_wall_us, clock_wall_us());
+	atomic_store_relaxed(
+	    &s->number, proxy_number(proxy_of(self), s->index));
 	count_open(s, self);
 }
 

@@ -209,6 +209,7 @@ struct session {
 	uint64_t state_ms;      /* when the state was last set */
 	uint64_t connecting_ns; /* clock_now_ns, of the last connect */
 	uint64_t accepted_wall_us;
+	uint32_t number; /* [P21] see session_id */
 	/* The serials of the servers tried so far, which a reload may free.  A
 	 * server that a reload keeps gets another one, and may be tried once
 	 * more. */

@@ -194,6 +194,7 @@ adopt_facts(
 	atomic_store_relaxed(
 	    &s->accepted_ms, past_ms(n[IMAGE_ACCEPTED_MS], now_ms));
 	atomic_store_relaxed(&s->accepted_wall_us, n[IMAGE_ACCEPTED_WALL_US]);
+	atomic_store_relaxed(&s->number, (uint32_t)n[IMAGE_NUMBER]);
 	atomic_store_relaxed(&s->tries, (uint8_t)n[IMAGE_TRIES]);
 	s->hold_ms = (uint32_t)n[IMAGE_HOLD_MS];
 	s->gate = has_flag(image, IMAGE_DELAYED) ? GATE_DELAY : GATE_ADMIT;
@@ -327,6 +328,9 @@ session_adopt(struct proxy *proxy, const struct session_image *image,
 	    &image->client, now_ms);
 	adopt_sides(s, image, &sorted, now_ms);
 	adopt_facts(s, image, now_ms);
+	if (s->number == 0)
+		atomic_store_relaxed(&s->number, proxy_number(proxy, s->index));
+	proxy->adopted++;
 	err_oom(err);
 	if (!adopt_pending(s, image, &sorted, proxy) ||
 	    !adopt_inspection(s, image, proxy) || !watch_sides(s, err)) {

@@ -10,9 +10,9 @@
 #define LOOKS 16
 
 uint64_t
-session_id(uint32_t index, uint64_t accepted_wall_us)
+session_id(uint32_t number, uint64_t accepted_wall_us)
 {
-	return (accepted_wall_us & UINT32_MAX) << 32 | (index + 1u);
+	return (accepted_wall_us & UINT32_MAX) << 32 | number;
 }
 
 static void
@@ -65,6 +65,7 @@ session_facts_read(
 	const struct session *s = slab_at(&proxy->sessions, index);
 	struct session_facts f;
 	uint16_t route;
+	uint32_t number;
 
 	for (int i = 0; i < LOOKS; i++) {
 		f.generation = claim_generation_acquire(&s->handler.claim);
@@ -73,9 +74,11 @@ session_facts_read(
 			return false;
 		read_fields(proxy, s, &f);
 		route = atomic_load_acquire(&s->route);
+		number = atomic_load_acquire(&s->number);
 		if (claim_generation_acquire(&s->handler.claim) != f.generation)
 			continue;
-		f.id = session_id(index, f.accepted_wall_us);
+		f.id = session_id(number, f.accepted_wall_us);
+		f.index = index;
 		f.backend = f.frontend->backends[route];
 		*ret_facts = f;
 		return true;
@@ -84,17 +87,34 @@ session_facts_read(
 }
 
 bool
-session_facts_find(
-    const struct proxy *proxy, uint64_t id, struct session_facts *ret_facts)
+session_facts_again(const struct proxy *proxy, uint32_t index, uint64_t id,
+    struct session_facts *ret_facts)
 {
-	uint32_t index = (uint32_t)id - 1;
 	struct session_facts f;
 
-	if ((uint32_t)id == 0 || index >= slab_made(&proxy->sessions) ||
-	    !session_facts_read(proxy, index, &f) || f.id != id)
+	if (!session_facts_read(proxy, index, &f) || f.id != id)
 		return false;
 	*ret_facts = f;
 	return true;
+}
+
+bool
+session_facts_find(
+    const struct proxy *proxy, uint64_t id, struct session_facts *ret_facts)
+{
+	uint32_t number = (uint32_t)id, made = slab_made(&proxy->sessions);
+	uint32_t index = number - proxy->first_number;
+
+	if (index < made && session_facts_again(proxy, index, id, ret_facts))
+		return true;
+	for (index = 0; proxy->adopted > 0 && index < made; index++) {
+		const struct session *s = slab_at(&proxy->sessions, index);
+
+		if (atomic_load_relaxed(&s->number) == number &&
+		    session_facts_again(proxy, index, id, ret_facts))
+			return true;
+	}
+	return false;
 }
 
 /* The note is posted for the generation under which the server was read.  A
@@ -104,7 +124,7 @@ bool
 session_facts_tell(
     struct proxy *proxy, const struct session_facts *facts, uint32_t note)
 {
-	struct session *s = slab_at(&proxy->sessions, (uint32_t)facts->id - 1);
+	struct session *s = slab_at(&proxy->sessions, facts->index);
 
 	return shard_note(&s->handler, facts->generation, note);
 }
@@ -117,7 +137,7 @@ session_facts_kill(struct proxy *proxy, const struct session_facts *facts)
 	do
 		if (session_facts_tell(proxy, &f, NOTE_KILL))
 			return true;
-	while (session_facts_find(proxy, facts->id, &f));
+	while (session_facts_again(proxy, facts->index, facts->id, &f));
 	return false;
 }
 

@@ -16,9 +16,10 @@
 #include "proxy/session_tls.h"
 
 struct session_facts {
-	/* Constant during the session, and not used by another session for an
-	 * hour; never 0. */
+	/* Constant during the session, also in another process; not used by
+	 * another session for an hour; never 0. */
 	uint64_t id;
+	uint32_t index;      /* of its slot, in this process */
 	uint32_t generation; /* of its claim */
 	enum session_state state;
 	/* Alive until the caller gives the control loop back. */
@@ -40,9 +41,11 @@ struct session_facts {
 	bool waits[2]; /* for bandwidth, to read from that side */
 };
 
-/* Returns a session's id, made of its index in the slab and the time when it
- * was accepted. */
-uint64_t session_id(uint32_t index, uint64_t accepted_wall_us);
+/* Returns a session's id, made of its number and the time when it was accepted.
+ * The sessions that a process has accepted have a number for each slot.  After
+ * an upgrade the other process begins behind these (proxy_number_from), and a
+ * session that it adopts keeps its number. */
+uint64_t session_id(uint32_t number, uint64_t accepted_wall_us);
 
 /* Control thread: reads the session of that slot, where index < slab_made of
  * the sessions.  Returns false when the slot is free. */
@@ -50,8 +53,13 @@ bool session_facts_read(const struct proxy *proxy, uint32_t index,
     struct session_facts *ret_facts) MUST_CHECK;
 
 /* Control thread: reads the session with that id.  Returns false when it has
- * ended. */
+ * ended.  One that was adopted is searched for in all slots. */
 bool session_facts_find(const struct proxy *proxy, uint64_t id,
+    struct session_facts *ret_facts) MUST_CHECK;
+
+/* Control thread: reads the session of that slot, if it has that id.  Returns
+ * false when it has ended. */
+bool session_facts_again(const struct proxy *proxy, uint32_t index, uint64_t id,
     struct session_facts *ret_facts) MUST_CHECK;
 
 /* Control thread: ends the session by a note.  Returns false when it has

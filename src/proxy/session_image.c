@@ -222,6 +222,7 @@ static const uint64_t largest[IMAGE_NUMBERS] = {
     [IMAGE_LISTEN] = UINT16_MAX,
     [IMAGE_LOW_WATER] = UINT16_MAX,
     [IMAGE_AUTHORITY] = TLS_NAME_MAX,
+    [IMAGE_NUMBER] = UINT32_MAX,
 };
 
 static bool

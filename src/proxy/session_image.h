@@ -57,7 +57,8 @@
 	X(29, LOW_WATER, "SO_RCVLOWAT of the client's socket")                 \
 	X(30, AUTHORITY, "length of the name from a PROXY header")             \
 	X(31, HEADER_MS, "clock_now_ms, when the header was complete")         \
-	X(32, PROTOCOLS, "see inspection.protocols")
+	X(32, PROTOCOLS, "see inspection.protocols")                           \
+	X(33, NUMBER, "see session_id; 0: an older sender does not tell it")
 
 enum image_number {
 #define X(tag, name, what) IMAGE_##name,

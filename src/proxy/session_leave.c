@@ -174,6 +174,7 @@ put_facts(const struct session *s, struct session_image *image,
 
 	n[IMAGE_ACCEPTED_MS] = s->accepted_ms;
 	n[IMAGE_ACCEPTED_WALL_US] = s->accepted_wall_us;
+	n[IMAGE_NUMBER] = s->number;
 	n[IMAGE_HOLD_MS] = held_ms(s, self);
 	n[IMAGE_CLOSER] = s->closer;
 	n[IMAGE_TRIES] = s->tries;

@@ -122,6 +122,66 @@ sums_are() {
 	stop_newest
 }
 
+# ids: of all sessions, in their order.
+ids() {
+	ctl show sess | cut -d: -f1 | sort
+}
+
+# numbers: the low halves of the ids, which processes share out.
+numbers() {
+	ids | sed 's/.*\(........\)$/\1/' | sort -u
+}
+
+# begins NAME: a session that waits for its answer; ID is its id.
+begins() {
+	local before
+
+	before=$(ids)
+	asks "$1" "$1"
+	wait_for 10 has_line s "got $1"
+	ID=$(comm -13 <(echo "$before") <(ids))
+	[[ $ID == 0x* ]] || fail "new sessions: $ID"
+}
+
+@test "upgrade: sessions keep their ids, and new ones have others" {
+	local before ID a gone
+
+	slow_server s
+	begin_with s
+	begins gone
+	gone=$ID
+	begins a
+	a=$ID
+	begins b
+	# The others get other slots than they have here.
+	ctl shutdown session "$gone"
+	wait_for 10 sessions_are 2
+	# Over two upgrades: those of the first process are handed on.
+	for who in c d; do
+		before=$(ids)
+		upgrade
+		equal "ids" "$before" "$(ids)"
+		begins $who
+		equal "numbers" "$(ids | wc -l)" "$(numbers | wc -l)"
+	done
+	wait_for 10 ended "$FIRST"
+	# By its id a session is found, shut down, and shown when it has ended.
+	before=$(ids)
+	[[ $(ctl show sess "$a") == "$a: "* ]] || fail "$(ctl show sess "$a")"
+	ctl shutdown session "$a"
+	wait_for 10 sessions_are 3
+	equal "the others" "$(grep -vx "$a" <<<"$before")" "$(ids)"
+	run -1 ctl shutdown session "$a"
+	run -1 ctl show sess "$gone"
+	equal "ended ids" "$(printf '%s\n' "$gone" "$a" | sort)" \
+	    "$(ctl show closed | cut -d: -f1 | sort)"
+	for id in $(ids); do
+		ctl shutdown session "$id"
+	done
+	wait_for 10 sessions_are 0
+	stop_newest
+}
+
 @test "upgrade: a half-closed session still gets its answer" {
 	slow_server s
 	begin_with s
