@@ -3,7 +3,7 @@
  *
  * Most are presets of the send-expect check: steps written like check_step, and
  * perhaps a function that finds the server's own verdict in its answer.  To add
- * a preset, add its enum check_kind (model/spec.h) and its row.
+ * a preset, add its enum check_kind (model/spec_check.h) and its row.
  */
 #ifndef CHECK_PRESET_H
 #define CHECK_PRESET_H

@@ -3,7 +3,7 @@
  * its own, and else what its backend has.
  *
  * Made with the server (model/server.h) and never changed; what is asked of it,
- * the path and the steps, is its backend's: model/spec.h.
+ * the path and the steps, is its backend's: model/spec_check.h.
  */
 #ifndef MODEL_CHECK_RULES_H
 #define MODEL_CHECK_RULES_H

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ * The spec of a backend, and of its sets of servers. See spec.h.
+ */
+#ifndef MODEL_SPEC_BACKEND_H
+#define MODEL_SPEC_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/bandwidth.h"
+#include "model/spec_check.h"
+#include "model/spec_place.h"
+#include "model/spec_server.h"
+#include "resolve/discovery.h"
+
+struct balance_ops;
+
+/* The property of a session that `balance = hash` hashes. */
+enum hash_key {
+	HASH_KEY_SOURCE,      /* the client's address */
+	HASH_KEY_SOURCE_PORT, /* and its port */
+	HASH_KEY_DESTINATION, /* the address and port the client connected to */
+	HASH_KEY_SNI,         /* the TLS server name, else as source */
+};
+
+/* The failures of sessions that count as failed checks. */
+enum observe { OBSERVE_OFF, OBSERVE_CONNECT };
+
+/* The consequence of error_limit failures in a row. */
+enum on_error {
+	ON_ERROR_FAST_CHECK,
+	ON_ERROR_FAIL_CHECK,
+	ON_ERROR_SUDDEN_DEATH,
+	ON_ERROR_MARK_DOWN,
+};
+
+/* The failures after which a session tries another server. */
+enum retry_on {
+	RETRY_ON_CONNECT, /* connects that fail */
+	RETRY_ON_RESET,   /* and connections that are reset */
+	RETRY_ON_CLOSE,   /* or closed, before a byte went either way */
+};
+
+/* timeout_queue = 0. */
+#define QUEUE_NEVER UINT64_MAX
+
+/* Changes that a set makes only if a second report confirms them: those that
+ * would remove more than half of its members, none, or all that remove one. */
+enum set_confirm { SET_CONFIRM_HALF, SET_CONFIRM_OFF, SET_CONFIRM_ALWAYS };
+
+#define SET_MEMBERS_MAX 10000
+
+/* `servers = app 20 file=PATH weight=5`: servers app1 to app20, as many as the
+ * source has members. */
+struct set_spec {
+	char *prefix; /* of the names */
+	struct spec_place place;
+	unsigned max;
+	enum discovery_kind kind;
+	char *source; /* as written behind `KIND=` */
+	enum set_confirm confirm;
+	/* Options of sources that are read by HTTP; NULL and 0: not given. */
+	char *token, *ca, *cert, *key;
+	uint64_t timeout_ms;
+	/* The options that each member has, unless its own say otherwise.  Its
+	 * name is the prefix, and its address a name that is never looked up.
+	 */
+	struct server_spec member;
+};
+
+/* Returns what a source over HTTP is read with; texts are borrowed. */
+static inline struct discovery_settings
+set_spec_settings(const struct set_spec *set)
+{
+	return (struct discovery_settings){.url = set->source,
+	    .token = set->token,
+	    .ca = set->ca,
+	    .cert = set->cert,
+	    .key = set->key,
+	    .timeout_ms = set->timeout_ms};
+}
+
+struct backend_spec {
+	char *name;
+	struct spec_place place;
+	struct bandwidth_spec bandwidth;
+	const struct balance_ops *balance; /* one of balance/balance.h */
+	enum hash_key hash_key;
+	unsigned
+	    hash_balance_factor; /* percent of the fair share; 0: no bound */
+	struct check_spec check;
+	char **check_headers; /* http: `Name: value` */
+	size_t check_headers_n;
+	struct pattern *check_bodies; /* http: the answer has each of them */
+	size_t check_bodies_n;
+	struct check_steps check_steps; /* send-expect */
+	struct agent_spec agent;
+	char *check_command; /* script: with arguments, blanks between */
+	/* Options for each server line that does not say otherwise, as
+	 * written; NULL: none. */
+	char *server_defaults;
+	struct server_spec *servers;
+	size_t servers_n, servers_room;
+	/* The first of them, which the file or a command gives one by one; the
+	 * others are members of sets, by the order of the sets and their
+	 * numbers. */
+	size_t singles_n;
+	struct set_spec *sets;
+	size_t sets_n;
+	/* Names of the file's servers that the admin socket has deleted. */
+	char **deleted;
+	size_t deleted_n;
+	struct source_spec source;
+	/* Index into spec.tls, or TLS_OFF; unset: plain TCP. */
+	struct optional tls;
+	enum starttls starttls;        /* servers are asked for TLS with this */
+	enum proxy_version send_proxy; /* the header that servers get first */
+	bool all_backups; /* usable ones serve together; else the first alone */
+	uint64_t slow_start_ms; /* of a server that comes up, 0: none */
+	enum on_down on_down;
+	enum on_up on_up;
+	unsigned panic_percent; /* with fewer usable, all are tried; 0: never */
+	unsigned retries;       /* further connect attempts after the first */
+	enum retry_on retry_on;
+	unsigned retry_budget;     /* percent of the sessions there are */
+	unsigned retry_budget_min; /* retries under way that always may be */
+	enum observe observe;
+	unsigned error_limit;
+	enum on_error on_error;
+	unsigned eject_after; /* failures in a row, 0: never */
+	uint64_t eject_time_ms, eject_time_max_ms;
+	unsigned eject_max_percent; /* of the servers */
+	unsigned maxqueue;          /* sessions that wait, 0: no limit */
+	uint64_t timeout_connect_ms;
+	uint64_t timeout_queue_ms; /* 0: timeout_connect; or QUEUE_NEVER */
+	uint64_t timeout_server_ms;
+	uint64_t timeout_server_fin_ms;
+	/* Instead of client and server while both directions are open; 0: they
+	 * hold. */
+	uint64_t timeout_tunnel_ms;
+	uint64_t timeout_drain_ms; /* sessions of a server that was removed */
+};
+
+/* Returns the address family to look the server's name up for: that of its
+ * source's address, or AF_UNSPEC for any. */
+int server_spec_family(
+    const struct backend_spec *backend, const struct server_spec *server);
+
+/* Returns the version of the PROXY header that the server gets first. */
+enum proxy_version server_spec_send_proxy(
+    const struct backend_spec *backend, const struct server_spec *server);
+
+/* Returns how TLS with the server begins. */
+enum starttls server_spec_starttls(
+    const struct backend_spec *backend, const struct server_spec *server);
+
+/* Whether connections to the server are made over TLS. */
+bool server_spec_has_tls(
+    const struct backend_spec *backend, const struct server_spec *server);
+
+/* Frees the members, not the struct. */
+void set_spec_clear(struct set_spec *set);
+
+#endif

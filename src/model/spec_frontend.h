@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * The spec of a frontend. See spec.h.
+ */
+#ifndef MODEL_SPEC_FRONTEND_H
+#define MODEL_SPEC_FRONTEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/bandwidth.h"
+#include "model/spec_access.h"
+#include "model/spec_listen.h"
+#include "model/spec_log.h"
+#include "model/spec_place.h"
+#include "model/spec_rule.h"
+#include "net/cidr.h"
+
+/* Whether bulk data goes through pipes in the kernel. */
+enum splice_mode { SPLICE_AUTO, SPLICE_OFF };
+
+struct frontend_spec {
+	char *name;
+	struct spec_place place;
+	struct listen_spec *listens;
+	size_t listens_n;
+	/* The peers that send a PROXY header where a listen says accept_proxy;
+	 * none: all peers. */
+	struct cidr *proxy_from;
+	size_t proxy_from_n;
+	struct access_spec *access; /* in the order of the file */
+	size_t access_n;
+	struct gate_reply on_deny; /* to clients that a rule denies */
+	struct limit_spec *limits; /* in the order of the file */
+	size_t limits_n;
+	/* Each has another backend; at least one, unless there are rules. */
+	struct route_spec *routes;
+	size_t routes_n;
+	struct rule_spec *rules; /* in the order of the file */
+	size_t rules_n;
+	unsigned maxconn; /* sessions at a time, 0: no limit of its own */
+	unsigned rate;    /* new sessions per second, 0: no limit */
+	struct bandwidth_spec bandwidth;
+	bool disabled; /* refuses connections until an operator enables it */
+	uint64_t timeout_hello_ms;     /* until the inspection is complete */
+	uint64_t timeout_handshake_ms; /* until the TLS handshake is complete */
+	unsigned handshakes_max; /* TLS handshakes at a time, 0: no limit */
+	uint64_t timeout_first_byte_ms; /* 0: no limit of its own */
+	size_t pool;                    /* index into spec.pools */
+	enum splice_mode splice;
+	uint64_t timeout_client_ms;
+	uint64_t timeout_client_fin_ms;
+	/* The longest life of a session, 0: no limit; the jitter takes up to
+	 * that many percent off. */
+	uint64_t max_age_ms;
+	unsigned max_age_jitter;
+	struct log_list log;
+	bool log_on_connect;   /* a line when a server is connected */
+	bool log_empty;        /* also sessions whose client sent nothing */
+	uint64_t log_every_ms; /* interval of further lines; 0: none */
+};
+
+/* Returns the i-th reference of the frontend to a backend, an index into
+ * spec.backends, or SIZE_MAX behind the last one.  A backend may be there more
+ * than once. */
+size_t frontend_spec_backend(const struct frontend_spec *frontend, size_t i);
+
+/* Whether that peer sends a PROXY header, at a listen that says accept_proxy.
+ */
+bool frontend_spec_expects_proxy(
+    const struct frontend_spec *frontend, const struct endpoint *peer);
+
+#endif

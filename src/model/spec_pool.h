@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * The spec of a pool. See spec.h.
+ */
+#ifndef MODEL_SPEC_POOL_H
+#define MODEL_SPEC_POOL_H
+
+#include <sched.h>
+#include <stdbool.h>
+
+#include "lf/policy.h"
+#include "lf/pool_class.h"
+#include "lf/promotion.h"
+#include "model/spec_place.h"
+
+struct pool_spec {
+	char *name;
+	struct spec_place place;
+	/* Already resolved when the file says auto; one class at least. */
+	struct pool_class classes[POOL_CLASSES_MAX];
+	unsigned classes_n;
+	bool threads_auto;
+	/* `2..8`: the pool grows and shrinks between these; it starts with the
+	 * first, in one class.  Both 0: it does not. */
+	unsigned threads_min, threads_max;
+	unsigned shards; /* resolved; at most as many as threads */
+	bool shards_auto;
+	enum policy_kind promotion; /* when a leader promotes */
+	enum promotion_order order; /* and whom */
+	bool cpus_given;
+	cpu_set_t cpus; /* where its threads run, if given */
+	/* TLS handshakes that compute at once; 0: one less than the threads. */
+	unsigned handshake_threads;
+	unsigned handshake_nice; /* how much nicer the threads are meanwhile */
+};
+
+#define HANDSHAKE_NICE_MAX 20
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ * The spec of a server. See spec.h.
+ */
+#ifndef MODEL_SPEC_SERVER_H
+#define MODEL_SPEC_SERVER_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/optional.h"
+#include "model/bandwidth.h"
+#include "model/spec_check.h"
+#include "model/spec_place.h"
+#include "net/addr.h"
+#include "net/proxy_protocol.h"
+#include "net/sock_options.h"
+#include "net/starttls.h"
+
+#define WEIGHT_MAX     256
+#define WEIGHT_DEFAULT 100
+
+enum source_kind {
+	SOURCE_NONE,    /* server: the backend's; backend: the kernel chooses */
+	SOURCE_ADDRESS, /* addr */
+	SOURCE_CLIENT,  /* the client's own, with any port: IP_TRANSPARENT */
+};
+
+/* The source of connections to a server. */
+struct source_spec {
+	enum source_kind kind;
+	struct addr addr; /* its port is 0; AF_UNSPEC: any, only ports count */
+	uint16_t port_low, port_high; /* 0: any port */
+};
+
+/* slow_start = off of a server whose backend has one. */
+#define SLOW_START_OFF UINT64_MAX
+
+/* The fate of a server's sessions when it goes down, and of the backups'
+ * sessions when another server comes up. */
+enum on_down { ON_DOWN_KEEP, ON_DOWN_CLOSE };
+enum on_up { ON_UP_KEEP, ON_UP_CLOSE_BACKUP };
+
+/* tls = off of a server whose backend has TLS, or of a backend. */
+#define TLS_OFF UINT_MAX
+
+/* When the name of a server is looked up, beside until it is resolved. */
+enum resolve_mode { RESOLVE_START, RESOLVE_RELOAD, RESOLVE_TTL };
+enum resolve_prefer { RESOLVE_IPV4, RESOLVE_IPV6 };
+
+struct server_spec {
+	char *name;
+	struct spec_place place;
+	char *address; /* as written */
+	/* host: the server is given by name, addr is AF_UNSPEC, and a look-up
+	 * gives the address (server_resolve).  NULL: the address is addr. */
+	char *host;
+	unsigned port;                  /* with host */
+	struct optional resolve;        /* enum resolve_mode; unset: reload */
+	struct optional resolve_prefer; /* enum resolve_prefer; unset: IPv4 */
+	/* Port 0: a session gets the port that its client has connected to,
+	 * plus port_offset. */
+	struct addr addr;
+	int port_offset;
+	unsigned weight;  /* 0: no new sessions */
+	unsigned maxconn; /* sessions at a time, 0: no limit */
+	/* 0: the backend's per=server; or BANDWIDTH_OFF. */
+	uint64_t bandwidth[BAND_DIRECTIONS];
+	bool backup;             /* serves when no other server is usable */
+	bool disabled;           /* in maintenance unless an operator or an
+	                          * agent says otherwise */
+	uint64_t slow_start_ms;  /* 0: the backend's; or SLOW_START_OFF */
+	struct optional on_down; /* enum on_down; unset: the backend's */
+	struct optional on_up;   /* enum on_up; unset: the backend's */
+	struct check_own check;
+	struct agent_own agent;
+	/* `track = B/S`: the server has the health of that server, which itself
+	 * tracks none; NULL: it has its own. */
+	char *track;
+	size_t track_backend, track_server; /* indices */
+	struct optional
+	    send_proxy; /* enum proxy_version; unset: the backend's */
+	struct source_spec source;
+	struct sock_options sock;
+	/* Index into spec.tls, or TLS_OFF; unset: the backend's. */
+	struct optional tls;
+	struct optional starttls; /* enum starttls; unset: the backend's */
+	bool added; /* through the admin socket, and not by the file */
+	/* A member of a set (struct set_spec): the index of the set in the
+	 * backend.  The texts are NULL for a server that is none. */
+	struct optional set;
+	char *key;  /* the member's in its source */
+	char *note; /* of the source, for people; may be empty */
+	/* Stands for the name where servers are placed by hashes, so that
+	 * several lfproxies agree: the address. */
+	char *hash_name;
+	uint64_t since_ms; /* clock_now_ms: when it became a member */
+	bool joined; /* ... while lfproxy ran: no sessions before a check */
+};
+
+/* Whether the server has no port of its own: sessions get that which the client
+ * has connected to. */
+bool server_spec_maps_port(const struct server_spec *server);
+
+/* Whether both servers have the same address, or the same name and port. */
+bool server_spec_same_place(
+    const struct server_spec *a, const struct server_spec *b);
+
+/* Returns the name by which hashes place the server. */
+static inline const char *
+server_spec_hash_name(const struct server_spec *server)
+{
+	return server->hash_name ? server->hash_name : server->name;
+}
+
+/* Makes a deep copy, whose place refers to the same file.  Returns false when
+ * memory is short; *ret_copy is untouched then. */
+bool server_spec_copy(
+    const struct server_spec *server, struct server_spec *ret_copy) MUST_CHECK;
+
+/* Frees the members, not the struct. */
+void server_spec_clear(struct server_spec *server);
+
+#endif
