@@ -7,6 +7,8 @@
 
 #include "commands/listing.h"
 #include "commands/tables.h"
+#include "control/control.h"
+#include "model/limit_lookup.h"
 
 struct clear_listing {
 	struct listing listing;
@@ -21,7 +23,7 @@ clear_step(void *listing, const struct command_env *env)
 {
 	struct clear_listing *x = listing;
 	const struct limit *l =
-	    table_find(control_model(env->control), x->name);
+	    model_find_limit(control_model(env->control), x->name);
 	struct source_facts facts;
 	bool found;
 

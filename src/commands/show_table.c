@@ -9,6 +9,8 @@
 
 #include "commands/listing.h"
 #include "commands/tables.h"
+#include "control/control.h"
+#include "model/limit_lookup.h"
 
 struct table_listing {
 	struct listing listing;
@@ -67,7 +69,7 @@ static bool
 step_tables(struct table_listing *x, const struct model *model)
 {
 	struct report *r = &x->listing.report;
-	const struct limit *l = table_at(model, x->next++);
+	const struct limit *l = model_limit_at(model, x->next++);
 
 	if (!l)
 		return false;
@@ -107,7 +109,7 @@ table_listing_step(void *listing, const struct command_env *env)
 	if (!x->only[0])
 		return step_tables(x, model);
 	/* A reload may have removed the table meanwhile. */
-	l = table_find(model, x->only);
+	l = model_find_limit(model, x->only);
 	if (l && !x->begun) {
 		put_table_head(r, l);
 		report_list(r, "entries");

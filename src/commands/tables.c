@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "control/control.h"
+#include "model/limit_lookup.h"
 
 const char *const table_value_names[TABLE_VALUES] = {
 #define X(id, name) [TABLE_##id] = (name),
@@ -30,68 +31,11 @@ table_has(const struct limit *limit, enum table_value value)
 	return value < TABLE_BYTES_IN_CNT || limit->bounds.bytes > 0;
 }
 
-/* Returns the limit of that number, else NULL with *number reduced. */
-static const struct limit *
-limit_at(const struct limits *limits, size_t *number)
-{
-	size_t n = limits ? limits->n : 0;
-
-	if (*number < n)
-		return &limits->all[*number];
-	*number -= n;
-	return NULL;
-}
-
-const struct limit *
-table_at(const struct model *model, size_t number)
-{
-	const struct limit *l;
-
-	model_for_each_frontend (f, model) {
-		l = limit_at(f->limits, &number);
-		if (l)
-			return l;
-	}
-	model_for_each_backend (b, model) {
-		l = limit_at(b->limits, &number);
-		if (l)
-			return l;
-	}
-	return NULL;
-}
-
-static const struct limit *
-find_limit(const struct limits *limits, const char *name)
-{
-	for (size_t i = 0; limits && i < limits->n; i++)
-		if (strcmp(limits->all[i].name, name) == 0)
-			return &limits->all[i];
-	return NULL;
-}
-
-const struct limit *
-table_find(const struct model *model, const char *name)
-{
-	const struct limit *l;
-
-	model_for_each_frontend (f, model) {
-		l = find_limit(f->limits, name);
-		if (l)
-			return l;
-	}
-	model_for_each_backend (b, model) {
-		l = find_limit(b->limits, name);
-		if (l)
-			return l;
-	}
-	return NULL;
-}
-
 const struct limit *
 table_named(struct call *call, const char *name)
 {
 	const struct limit *l =
-	    table_find(control_model(call->env->control), name);
+	    model_find_limit(control_model(call->env->control), name);
 
 	if (!l)
 		(void)err_set(call->err, "No such table");

@@ -52,13 +52,6 @@ struct table_filter {
  * values of bytes take bytes. */
 bool table_has(const struct limit *limit, enum table_value value);
 
-/* Returns the limit of that number, from 0 over all frontends and then all
- * backends, or NULL behind the last one. */
-const struct limit *table_at(const struct model *model, size_t number);
-
-/* Returns the limit whose table has the name, or NULL. */
-const struct limit *table_find(const struct model *model, const char *name);
-
 /* Returns the limit whose table is named, or NULL with call->err set. */
 const struct limit *table_named(struct call *call, const char *name);
 

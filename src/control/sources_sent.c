@@ -9,58 +9,13 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "model/backend.h"
-#include "model/frontend.h"
-#include "model/limit.h"
+#include "model/limit_lookup.h"
 #include "model/source_facts.h"
 #include "net/handover.h"
 
 /* The longest line: a name and eight numbers. */
 #define SOURCE_LINE_MAX 320
 #define TABLE_NAME_MAX  120
-
-/* -- the tables -- */
-
-/* Returns the limit of that number, else NULL with *number reduced. */
-static const struct limit *
-limit_at(const struct limits *limits, size_t *number)
-{
-	size_t n = limits ? limits->n : 0;
-
-	if (*number < n)
-		return &limits->all[*number];
-	*number -= n;
-	return NULL;
-}
-
-static const struct limit *
-table_number(const struct model *model, size_t number)
-{
-	const struct limit *l;
-
-	model_for_each_frontend (f, model) {
-		l = limit_at(f->limits, &number);
-		if (l)
-			return l;
-	}
-	model_for_each_backend (b, model) {
-		l = limit_at(b->limits, &number);
-		if (l)
-			return l;
-	}
-	return NULL;
-}
-
-static const struct limit *
-table_with_name(const struct model *model, const char *name)
-{
-	const struct limit *l;
-
-	for (size_t i = 0; (l = table_number(model, i)); i++)
-		if (strcmp(l->name, name) == 0)
-			return l;
-	return NULL;
-}
 
 /* -- sending -- */
 
@@ -80,7 +35,7 @@ static void
 fill_message(struct sources_sent *s, const struct model *model,
     struct handover *m, uint64_t until_ns)
 {
-	const struct limit *l = table_number(model, s->table);
+	const struct limit *l = model_limit_at(model, s->table);
 	struct source_facts facts;
 	size_t len = 0;
 	bool found;
@@ -88,7 +43,7 @@ fill_message(struct sources_sent *s, const struct model *model,
 	while (l && s->n < SOURCES_SENT_MAX &&
 	       len + SOURCE_LINE_MAX < sizeof(m->text)) {
 		if (!source_table_next(l->table, &s->at, &facts, &found)) {
-			l = table_number(model, ++s->table);
+			l = model_limit_at(model, ++s->table);
 			s->at = 0;
 		} else if (found && strlen(l->name) <= TABLE_NAME_MAX) {
 			len += write_source(l, &facts, m->text + len);
@@ -147,7 +102,7 @@ sources_take(const struct model *model, const char *lines)
 	           &f.due_ns, &f.bytes[BAND_IN], &f.bytes[BAND_OUT],
 	           &f.bytes_due_ns, &used) == 9) {
 		if (strcmp(name, last) != 0) {
-			l = table_with_name(model, name);
+			l = model_find_limit(model, name);
 			strcpy(last, name);
 		}
 		if (l)

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * The limits of a model, by number and by name.  Control thread.
+ */
+#ifndef MODEL_LIMIT_LOOKUP_H
+#define MODEL_LIMIT_LOOKUP_H
+
+#include <stddef.h>
+
+#include "model/limit.h"
+
+struct model;
+
+/* Returns the limit of that number, from 0 over all frontends and then all
+ * backends, or NULL behind the last one. */
+const struct limit *model_limit_at(const struct model *model, size_t number);
+
+/* Returns the limit whose table has the name, or NULL. */
+const struct limit *model_find_limit(
+    const struct model *model, const char *name);
+
+#endif
