@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/image_field.h"
+
 /* X(tag, type, member): numbers of struct closed_session. */
 #define CLOSED_NUMBERS_TABLE(X)                                                \
 	X(1, uint64_t, id)                                                     \
@@ -63,32 +65,19 @@ enum closed_blob {
 /* The longest text of TLS or of a reason. */
 #define TEXT_MAX 160
 
-struct field {
-	uint32_t tag, size;
-};
-
 /* -- writing -- */
-
-static uint8_t *
-put_field(uint8_t *at, uint32_t tag, const void *bytes, size_t size)
-{
-	const struct field field = {.tag = tag, .size = (uint32_t)size};
-
-	memcpy(at, &field, sizeof(field));
-	memcpy(at + sizeof(field), bytes, size);
-	return at + sizeof(field) + size;
-}
 
 static uint8_t *
 put_number(uint8_t *at, uint32_t tag, uint64_t n)
 {
-	return n == 0 ? at : put_field(at, tag, &n, sizeof(n));
+	return n == 0 ? at : image_field_put(at, tag, &n, sizeof(n));
 }
 
 static uint8_t *
 put_text(uint8_t *at, uint32_t tag, const char *text)
 {
-	return text ? put_field(at, tag, text, strnlen(text, TEXT_MAX)) : at;
+	return text ? image_field_put(at, tag, text, strnlen(text, TEXT_MAX))
+	            : at;
 }
 
 /* The facts of TCP are written if they are known. */
@@ -114,13 +103,13 @@ closed_image_encode(
 #define X(tag, member) at = put_text(at, tag, c->member);
 	CLOSED_TEXTS_TABLE(X)
 #undef X
-	at = put_field(at, BLOB_CLIENT, &s->client, sizeof(s->client));
-	at = put_field(at, BLOB_PEER, &s->peer, sizeof(s->peer));
+	at = image_field_put(at, BLOB_CLIENT, &s->client, sizeof(s->client));
+	at = image_field_put(at, BLOB_PEER, &s->peer, sizeof(s->peer));
 	at = put_text(at, BLOB_REASON, close_reason_text(s->reason));
 	at = put_text(at, BLOB_CODE, close_reason_code(s->reason));
-	at = put_field(at, BLOB_SERVER_ALPN, s->server_tls.alpn,
+	at = image_field_put(at, BLOB_SERVER_ALPN, s->server_tls.alpn,
 	    strlen(s->server_tls.alpn));
-	at = put_field(at, BLOB_NAMES, c->names, c->names_len);
+	at = image_field_put(at, BLOB_NAMES, c->names, c->names_len);
 	return (size_t)(at - out);
 }
 
@@ -188,8 +177,8 @@ read_endpoint(const uint8_t *bytes, size_t size, struct endpoint *ret_endpoint)
 
 /* reason, code: see find_reason. */
 static bool
-read_blob(const struct field *f, const uint8_t *bytes, struct closed_session *c,
-    unsigned *reason, unsigned *code)
+read_blob(const struct image_field *f, const uint8_t *bytes,
+    struct closed_session *c, unsigned *reason, unsigned *code)
 {
 	struct server_tls *tls = &c->session.server_tls;
 
@@ -221,7 +210,7 @@ read_blob(const struct field *f, const uint8_t *bytes, struct closed_session *c,
 
 static bool
 read_number(
-    const struct field *f, const uint8_t *bytes, struct closed_session *c)
+    const struct image_field *f, const uint8_t *bytes, struct closed_session *c)
 {
 	uint64_t n;
 
@@ -241,7 +230,8 @@ read_number(
 }
 
 static void
-read_text(const struct field *f, const uint8_t *bytes, struct closed_session *c)
+read_text(
+    const struct image_field *f, const uint8_t *bytes, struct closed_session *c)
 {
 	switch (f->tag) {
 #define X(tag, member)                                                         \
@@ -261,16 +251,11 @@ closed_image_decode(
 {
 	struct closed_session *c = ret_closed;
 	unsigned reason = CLOSE_REASONS, code = CLOSE_REASONS;
-	struct field f;
+	struct image_field f;
 
 	memset(c, 0, sizeof(*c));
 	for (; size > 0; bytes += f.size, size -= f.size) {
-		if (size < sizeof(f))
-			return false;
-		memcpy(&f, bytes, sizeof(f));
-		bytes += sizeof(f);
-		size -= sizeof(f);
-		if (f.size > size)
+		if (!image_field_read(&bytes, &size, &f))
 			return false;
 		if (f.tag < 100 && !read_number(&f, bytes, c))
 			return false;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "proxy/image_field.h"
 #include "proxy/inspection.h"
 #include "proxy/side.h"
 
@@ -17,10 +18,6 @@ enum image_blob {
 	BLOB_NAME,
 	BLOB_PENDING_C, /* to the client */
 	BLOB_PENDING_S,
-};
-
-struct field {
-	uint32_t tag, size;
 };
 
 static const uint16_t number_tags[IMAGE_NUMBERS] = {
@@ -38,28 +35,11 @@ static const char *const number_names[IMAGE_NUMBERS] = {
 /* -- writing -- */
 
 static uint8_t *
-put_head(uint8_t *at, uint32_t tag, size_t size)
-{
-	const struct field field = {.tag = tag, .size = (uint32_t)size};
-
-	memcpy(at, &field, sizeof(field));
-	return at + sizeof(field);
-}
-
-static uint8_t *
-put_field(uint8_t *at, uint32_t tag, const void *bytes, size_t size)
-{
-	at = put_head(at, tag, size);
-	memcpy(at, bytes, size);
-	return at + size;
-}
-
-static uint8_t *
 put_endpoint(uint8_t *at, uint32_t tag, const struct endpoint *endpoint)
 {
 	return endpoint->family == 0
 	           ? at
-	           : put_field(at, tag, endpoint, sizeof(*endpoint));
+	           : image_field_put(at, tag, endpoint, sizeof(*endpoint));
 }
 
 static uint8_t *
@@ -67,13 +47,14 @@ put_fields(uint8_t *at, const struct session_image *image)
 {
 	for (int i = 0; i < IMAGE_NUMBERS; i++)
 		if (image->n[i] != 0)
-			at = put_field(at, number_tags[i], &image->n[i],
+			at = image_field_put(at, number_tags[i], &image->n[i],
 			    sizeof(image->n[i]));
 	at = put_endpoint(at, BLOB_CLIENT, &image->client);
 	at = put_endpoint(at, BLOB_SOURCE, &image->source);
 	at = put_endpoint(at, BLOB_DESTINATION, &image->destination);
 	if (*image->name)
-		at = put_field(at, BLOB_NAME, image->name, strlen(image->name));
+		at = image_field_put(
+		    at, BLOB_NAME, image->name, strlen(image->name));
 	return at;
 }
 
@@ -87,7 +68,8 @@ session_image_encode(const struct session_image *image,
 	for (int i = 0; i < 2; i++) {
 		if (image->pending_size[i] == 0)
 			continue;
-		at = put_head(at, i == 0 ? BLOB_PENDING_C : BLOB_PENDING_S,
+		at = image_field_put_head(at,
+		    i == 0 ? BLOB_PENDING_C : BLOB_PENDING_S,
 		    image->pending_size[i]);
 		parts[n++] = (struct iovec){from, (size_t)(at - from)};
 		parts[n++] =
@@ -162,7 +144,7 @@ read_blob(uint32_t tag, const uint8_t *bytes, size_t size,
 }
 
 static bool
-read_field(const struct field *field, const uint8_t *bytes,
+read_field(const struct image_field *field, const uint8_t *bytes,
     struct session_image *image, struct err *err)
 {
 	for (int i = 0; i < IMAGE_NUMBERS; i++) {
@@ -181,15 +163,10 @@ static bool
 read_fields(const uint8_t *bytes, size_t size, struct session_image *image,
     struct err *err)
 {
-	struct field field;
+	struct image_field field;
 
 	while (size > 0) {
-		if (size < sizeof(field))
-			return wrong_field(err, "length");
-		memcpy(&field, bytes, sizeof(field));
-		bytes += sizeof(field);
-		size -= sizeof(field);
-		if (field.size > size)
+		if (!image_field_read(&bytes, &size, &field))
 			return wrong_field(err, "length");
 		if (!read_field(&field, bytes, image, err))
 			return false;
