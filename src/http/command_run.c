@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/escape.h"
 #include "base/text_out.h"
 #include "commands/command.h"
 #include "http/response.h"
@@ -204,24 +203,6 @@ command_run_is_over(const struct command_run *run)
 
 /* -- the answer -- */
 
-static enum MHD_Result
-send_answer(struct MHD_Connection *mhd, const char *text)
-{
-	enum MHD_Result result;
-	struct text_out out;
-
-	if (!text_out_open(&out))
-		return MHD_NO;
-	fputs("{\"answer\":", out.stream);
-	escape_json_put(text, out.stream);
-	fputs("}\n", out.stream);
-	if (!text_out_close(&out))
-		return MHD_NO;
-	result = http_send_text(mhd, MHD_HTTP_OK, HTTP_JSON, out.text, NULL);
-	free(out.text);
-	return result;
-}
-
 enum MHD_Result
 command_run_send(const struct command_run *run)
 {
@@ -237,7 +218,7 @@ command_run_send(const struct command_run *run)
 	while (n > 0 && text[n - 1] == '\n')
 		text[--n] = '\0';
 	if (!run->mode.failed)
-		return send_answer(mhd, text ? text : "");
+		return http_send_answer(mhd, text ? text : "");
 	return http_send_error(mhd,
 	    text && strncmp(text, DENIED, strlen(DENIED)) == 0
 	        ? MHD_HTTP_FORBIDDEN

@@ -79,15 +79,6 @@ host_is_allowed(const struct http_request *r, bool strict)
 }
 
 static enum MHD_Result
-send_refusal(const struct http_request *r, const struct http_refusal *refusal)
-{
-	struct http_extra extra = {.retry_after_s = refusal->retry_after_s};
-
-	return http_send_error(
-	    r->mhd, refusal->status, refusal->why.text, &extra);
-}
-
-static enum MHD_Result
 answer_command(struct http_request *r, const struct http_caller *caller)
 {
 	struct http_refusal refusal;
@@ -95,7 +86,7 @@ answer_command(struct http_request *r, const struct http_caller *caller)
 	if (!r->command) {
 		r->command = command_run_begin(r, caller, &refusal);
 		if (!r->command)
-			return send_refusal(r, &refusal);
+			return http_send_refusal(r->mhd, &refusal);
 	}
 	return command_run_is_over(r->command) ? command_run_send(r->command)
 	                                       : MHD_YES;
@@ -144,7 +135,7 @@ answer_caller(struct http_request *r, enum method method, const char *path,
 		    r->mhd, r->site, find_page(r->mhd, path), path, caller);
 	/* A command that runs was meant. */
 	if (!r->command && !http_caller_means_it(r, caller, &refusal))
-		return send_refusal(r, &refusal);
+		return http_send_refusal(r->mhd, &refusal);
 	return session ? session_page_sign_out(r, caller)
 	               : answer_command(r, caller);
 }
@@ -166,7 +157,7 @@ answer_request(struct http_request *r, enum method method, const char *path)
 	case CALLER_WAITS:
 		return MHD_YES;
 	case CALLER_REFUSED:
-		return send_refusal(r, &refusal);
+		return http_send_refusal(r->mhd, &refusal);
 	case CALLER_KNOWN:
 		break;
 	}

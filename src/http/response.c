@@ -8,6 +8,7 @@
 
 #include "base/escape.h"
 #include "base/text_out.h"
+#include "http/caller.h"
 #include "http/page.h"
 
 /* The body of an answer: the part that is being sent, and the rest. */
@@ -143,23 +144,47 @@ http_send_text(struct MHD_Connection *connection, unsigned status,
 	        strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY));
 }
 
-enum MHD_Result
-http_send_error(struct MHD_Connection *connection, unsigned status,
-    const char *why, const struct http_extra *extra)
+/* Sends {"KEY": "TEXT"}. */
+static enum MHD_Result
+send_json_text(struct MHD_Connection *connection, unsigned status,
+    const char *key, const char *text, const struct http_extra *extra)
 {
 	struct text_out out;
 	enum MHD_Result result;
 
 	if (!text_out_open(&out))
 		return MHD_NO;
-	fputs("{\"error\":", out.stream);
-	escape_json_put(why, out.stream);
+	fprintf(out.stream, "{\"%s\":", key);
+	escape_json_put(text, out.stream);
 	fputs("}\n", out.stream);
 	if (!text_out_close(&out))
 		return MHD_NO;
 	result = http_send_text(connection, status, HTTP_JSON, out.text, extra);
 	free(out.text);
 	return result;
+}
+
+enum MHD_Result
+http_send_answer(struct MHD_Connection *connection, const char *text)
+{
+	return send_json_text(connection, MHD_HTTP_OK, "answer", text, NULL);
+}
+
+enum MHD_Result
+http_send_error(struct MHD_Connection *connection, unsigned status,
+    const char *why, const struct http_extra *extra)
+{
+	return send_json_text(connection, status, "error", why, extra);
+}
+
+enum MHD_Result
+http_send_refusal(
+    struct MHD_Connection *connection, const struct http_refusal *refusal)
+{
+	struct http_extra extra = {.retry_after_s = refusal->retry_after_s};
+
+	return http_send_error(
+	    connection, refusal->status, refusal->why.text, &extra);
 }
 
 /* Returns the body with the page or its first part, or NULL if memory is

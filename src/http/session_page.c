@@ -38,16 +38,6 @@ session_page_show(
 	return send_session(request, caller, NULL);
 }
 
-static enum MHD_Result
-send_refusal(
-    const struct http_request *request, const struct http_refusal *refusal)
-{
-	struct http_extra extra = {.retry_after_s = refusal->retry_after_s};
-
-	return http_send_error(
-	    request->mhd, refusal->status, refusal->why.text, &extra);
-}
-
 enum MHD_Result
 session_page_sign_in(struct http_request *request)
 {
@@ -74,7 +64,7 @@ session_page_sign_in(struct http_request *request)
 	if (state == CALLER_WAITS)
 		return MHD_YES;
 	if (state == CALLER_REFUSED)
-		return send_refusal(request, &refusal);
+		return http_send_refusal(request->mhd, &refusal);
 	snprintf(cookie, sizeof(cookie), "%s=%s" COOKIE_RIGHTS "%s",
 	    request->site->cookie, token, request->secure ? "; Secure" : "");
 	return send_session(request, &caller, cookie);
