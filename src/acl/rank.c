@@ -183,7 +183,7 @@ fill(struct acl_rank *r, size_t at)
 
 /* Moves an array into a block of its size; if there is none, it stays. */
 static void *
-settle(void *array, size_t n, size_t size)
+trim_array(void *array, size_t n, size_t size)
 {
 	void *block = alloc_block(n, size);
 
@@ -206,8 +206,8 @@ acl_rank_index(struct acl_rank *rank)
 	for (size_t i = 0; i < r->nodes_n; i++)
 		if (!fill(r, i))
 			return false;
-	r->nodes = settle(r->nodes, r->nodes_n, sizeof(*r->nodes));
-	r->slots = settle(r->slots, r->slots_n, sizeof(*r->slots));
+	r->nodes = trim_array(r->nodes, r->nodes_n, sizeof(*r->nodes));
+	r->slots = trim_array(r->slots, r->slots_n, sizeof(*r->slots));
 	return true;
 }
 

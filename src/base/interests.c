@@ -146,7 +146,7 @@ path_follow(struct interests_search *search, struct walk *walk)
 }
 
 static void
-walk_begin(struct walk *walk, const char *path)
+path_walk_begin(struct walk *walk, const char *path)
 {
 	walk->links = 0;
 	strcpy(walk->dir, path[0] == '/' ? "/" : ".");
@@ -166,7 +166,7 @@ directory_follow(
 	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
 	if (search->answer[0] == '\0' || strcmp(dir, search->asked) != 0) {
 		search->answer[0] = '\0';
-		walk_begin(walk, dir);
+		path_walk_begin(walk, dir);
 		if (!path_follow(search, walk))
 			return false;
 		strcpy(search->asked, dir);
@@ -182,7 +182,7 @@ interests_add_file(struct interests_search *search, const char *path)
 {
 	struct walk walk;
 
-	walk_begin(&walk, path);
+	path_walk_begin(&walk, path);
 	if (directory_follow(search, &walk, path))
 		(void)path_follow(search, &walk);
 }
@@ -194,7 +194,7 @@ interests_add_directory(struct interests_search *search, const char *path)
 	struct walk walk;
 	DIR *dir;
 
-	walk_begin(&walk, path);
+	path_walk_begin(&walk, path);
 	if (!path_follow(search, &walk))
 		return;
 	interest_append(search, walk.dir, NULL);

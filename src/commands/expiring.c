@@ -318,7 +318,7 @@ change_new(struct expiring *expiring, const char *former)
 }
 
 static void
-take_names(struct waiting *c, char *const *args)
+join_names(struct waiting *c, char *const *args)
 {
 	size_t len = 0;
 
@@ -356,7 +356,7 @@ keep_former(struct expiring *expiring, const struct call *call,
 		call_audit(call, NULL, NULL, "%s: still %s", after->subject,
 		    after->value);
 	c->command = command;
-	take_names(c, call->args);
+	join_names(c, call->args);
 	c->setting = *after;
 	c->setting.server = NULL;
 	c->for_ms = for_ms;

@@ -158,8 +158,8 @@ port_text(const struct server *server, unsigned port, char out[12])
 /* Gives the server the port of the client again, if the file does; otherwise
  * refuses in HAProxy's words. */
 static bool
-map_port(const struct server *server, struct addr *addr, const char *text,
-    char ret_said[SAID_SIZE])
+set_mapped_port(const struct server *server, struct addr *addr,
+    const char *text, char ret_said[SAID_SIZE])
 {
 	unsigned before = addr_port(addr);
 	char from[12], to[12];
@@ -192,7 +192,7 @@ change_port(const struct server *server, struct addr *addr, const char *text,
 	uint64_t port;
 
 	if (text[0] == '-' || text[0] == '+')
-		return map_port(server, addr, text, ret_said);
+		return set_mapped_port(server, addr, text, ret_said);
 	if (!text_parse_number(text, 1, 65535, &port, NULL)) {
 		snprintf(ret_said, SAID_SIZE,
 		    ", problem converting port '%s' to an int", text);

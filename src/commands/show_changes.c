@@ -10,7 +10,7 @@
 #include "base/time_text.h"
 
 static void
-put_change(struct report *r, const struct audit_change *c)
+put_audit_change(struct report *r, const struct audit_change *c)
 {
 	char time[TIME_TEXT_SIZE];
 
@@ -48,7 +48,7 @@ run_show_changes(struct call *call)
 	report_begin(&r, json, call->out);
 	report_head(&r, "");
 	for (uint64_t id = audit->n - max + 1; id <= audit->n; id++)
-		put_change(&r, audit_at(audit, id));
+		put_audit_change(&r, audit_at(audit, id));
 	report_end(&r);
 	return true;
 }

@@ -84,7 +84,7 @@ count_change(void *arg, const struct running_change *change)
 }
 
 static void
-put_change(void *arg, const struct running_change *c)
+put_drift(void *arg, const struct running_change *c)
 {
 	struct report *r = arg;
 
@@ -120,7 +120,7 @@ run_show_drift(struct call *call)
 	    "# %zu change%s by commands that the files do not have\n", n,
 	    text_s(n));
 	report_list(&r, "running");
-	running_changes(call->env, put_change, &r);
+	running_changes(call->env, put_drift, &r);
 	report_close(&r);
 	report_end(&r);
 	return true;

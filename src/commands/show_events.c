@@ -81,7 +81,7 @@ put_event(struct report *r, const struct event *e)
 
 /* Whether there is a backend, server, frontend or pool of that name. */
 static bool
-is_known_name(struct call *call, const char *about)
+is_name_of_model(struct call *call, const char *about)
 {
 	struct control *control = call->env->control;
 	const struct model *m = control_model(control);
@@ -97,7 +97,7 @@ is_known_name(struct call *call, const char *about)
 static bool
 check_about(struct call *call, const struct event_filter *w)
 {
-	if (!w->about || is_known_name(call, w->about))
+	if (!w->about || is_name_of_model(call, w->about))
 		return true;
 	for (size_t i = 0; i < events_count(); i++)
 		if (is_about(events_at(i), w->about))

@@ -61,7 +61,7 @@ put_trust_file(struct report *r, const struct tls_context *context,
 
 /* Returns whether there was any. */
 static bool
-put_files(
+put_trust_files(
     struct report *r, const struct spec *spec, enum tls_trust part, bool staged)
 {
 	struct tls_section section;
@@ -93,9 +93,9 @@ list_files(struct call *call, enum tls_trust part, bool json)
 
 	report_begin(&r, json, call->out);
 	report_head(&r, "");
-	(void)put_files(&r, spec, part, true);
+	(void)put_trust_files(&r, spec, part, true);
 	report_text(&r, "# filename\n");
-	(void)put_files(&r, spec, part, false);
+	(void)put_trust_files(&r, spec, part, false);
 	report_end(&r);
 	return true;
 }

@@ -48,7 +48,7 @@ put_counters(FILE *out, const char *kind, const char *name, const char *part,
 }
 
 static void
-put_state(const struct state_file *state, FILE *out)
+put_state_lines(const struct state_file *state, FILE *out)
 {
 	const struct model *model = control_model(state->env->control);
 
@@ -118,7 +118,7 @@ write_state(struct state_file *state)
 
 	if (!path || !state->files || !text_out_open(&out))
 		return;
-	put_state(state, out.stream);
+	put_state_lines(state, out.stream);
 	(void)fflush(out.stream);
 	if (!text_out_close(&out))
 		return;
@@ -258,7 +258,7 @@ add_counter(const struct model *model, char *line)
 
 /* Adds the counters, and leaves the other lines. */
 static void
-take_counters(const struct model *model, char *lines)
+read_counters(const struct model *model, char *lines)
 {
 	char *to = lines, *rest = lines, *line;
 
@@ -280,7 +280,7 @@ take_counters(const struct model *model, char *lines)
 /* Returns the file's bytes and a NUL, for free(3); NULL with err set, and
  * *ret_size 0 if there is no file. */
 static char *
-read_file(const char *path, size_t *ret_size, struct err *err)
+read_state_file(const char *path, size_t *ret_size, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
@@ -318,7 +318,7 @@ state_file_read(const struct command_env *env, const char *files)
 
 	if (!path)
 		return NULL;
-	text = read_file(path, &size, &err);
+	text = read_state_file(path, &size, &err);
 	lines = text ? state_file_check(text, size, files, &err) : NULL;
 	if (!lines) {
 		if (size > 0)
@@ -327,7 +327,7 @@ state_file_read(const struct command_env *env, const char *files)
 		free(text);
 		return NULL;
 	}
-	take_counters(control_model(env->control), lines);
+	read_counters(control_model(env->control), lines);
 	memmove(text, lines, strlen(lines) + 1);
 	return text;
 }

@@ -35,7 +35,7 @@ ways_of(const struct frontend_spec *f)
 }
 
 static void
-warn_of_server(const struct ways *w, const struct server_spec *s,
+warn_of_server_ports(const struct ways *w, const struct server_spec *s,
     struct err_list *warnings)
 {
 	const char *frontend = w->frontend->name;
@@ -60,14 +60,14 @@ warn_of_server(const struct ways *w, const struct server_spec *s,
 }
 
 static void
-warn_of_backend(const struct ways *w, const struct backend_spec *b, bool *seen,
-    struct err_list *warnings)
+warn_of_backend_ports(const struct ways *w, const struct backend_spec *b,
+    bool *seen, struct err_list *warnings)
 {
 	if (*seen)
 		return;
 	*seen = true;
 	for (size_t i = 0; i < b->servers_n; i++)
-		warn_of_server(w, &b->servers[i], warnings);
+		warn_of_server_ports(w, &b->servers[i], warnings);
 }
 
 void
@@ -82,7 +82,7 @@ build_port_warnings(const struct spec *spec, struct err_list *warnings)
 			return;
 		for (size_t j = 0, b;
 		     (b = frontend_spec_backend(f, j)) != SIZE_MAX; j++)
-			warn_of_backend(
+			warn_of_backend_ports(
 			    &w, &spec->backends[b], &seen[b], warnings);
 		free(seen);
 	}

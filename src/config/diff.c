@@ -352,7 +352,7 @@ static bool diff_keys(const struct pair *pair, const struct key *keys);
 
 /* The i-th of a frontend's listens. */
 static const struct listen_spec *
-listen_at(const void *frontend, size_t i)
+listen_of_frontend(const void *frontend, size_t i)
 {
 	return list_at(&listen_list, frontend, i);
 }
@@ -366,7 +366,7 @@ count_missing(
 	size_t n = 1;
 
 	while (kind == &listen_list && i + n < list_n(kind, of) &&
-	       listen_at(of, i + n)->in_range &&
+	       listen_of_frontend(of, i + n)->in_range &&
 	       !counterpart(kind, of, i + n, in))
 		n++;
 	return n;
@@ -382,13 +382,13 @@ add_missing(const struct pair *pair, const char *prefix,
 	const struct listen_spec *l;
 	char last[8] = "";
 
-	if (kind != &listen_list ||
-	    (!listen_at(of, i)->range && !listen_at(of, i)->in_range)) {
+	if (kind != &listen_list || (!listen_of_frontend(of, i)->range &&
+	                                !listen_of_frontend(of, i)->in_range)) {
 		changes_add(
 		    pair->changes, false, "%s%s is %s", prefix, name, what);
 		return;
 	}
-	l = listen_at(of, i);
+	l = listen_of_frontend(of, i);
 	if (n > 1)
 		snprintf(last, sizeof(last), "-%u",
 		    addr_port(&l[n - 1].addr) & UINT16_MAX);

@@ -72,7 +72,7 @@ is_password(const char *key, const char *text, const char *at)
 }
 
 static bool
-put_text(struct result *r, const char *what, const char *name,
+append_value(struct result *r, const char *what, const char *name,
     const char *value, struct err *err)
 {
 	for (const char *c = value; *c; c++)
@@ -97,7 +97,7 @@ keep_secret(const char *value, const char *inner, size_t len,
 
 /* Reads the regular file into out, as text without the line end behind it. */
 static bool
-read_file(const char *path, char out[EXPAND_SIZE], struct stat *ret_stat,
+read_value_file(const char *path, char out[EXPAND_SIZE], struct stat *ret_stat,
     struct err *err)
 {
 	/* A FIFO would block. */
@@ -171,17 +171,17 @@ put_file(struct result *r, const char *inner, size_t len, bool quoted,
 
 	snprintf(path, sizeof(path), "%.*s", (int)(len - strlen(FILE_WORD)),
 	    inner + strlen(FILE_WORD));
-	if (!read_file(path, text, &st, err) ||
+	if (!read_value_file(path, text, &st, err) ||
 	    !keep_secret(
 	        text, inner, len, st.st_mode & S_IROTH ? path : NULL, err))
 		return false;
 	if (!quoted || !strpbrk(text, "\"\\"))
-		return put_text(r, "file", path, text, err);
+		return append_value(r, "file", path, text, err);
 	/* Mask both forms: the value has the escaped one, a server's answer the
 	 * plain one. */
 	escape_quoted(text, escaped);
 	return keep_secret(escaped, inner, len, NULL, err) &&
-	       put_text(r, "file", path, escaped, err);
+	       append_value(r, "file", path, escaped, err);
 }
 
 /* Expands what is between the braces, len characters. */
@@ -216,7 +216,7 @@ put_braces(struct result *r, const char *inner, size_t len, bool secret,
 	value = getenv(name);
 	if (value && (*value || !has_default))
 		return (!secret || keep_secret(value, inner, len, NULL, err)) &&
-		       put_text(r, "variable", name, value, err);
+		       append_value(r, "variable", name, value, err);
 	if (!has_default)
 		return err_set(err,
 		    "the variable %s is not set; set it in the environment of "

@@ -238,7 +238,7 @@ parse_server_defaults(const struct value *v)
 
 /* Whether the word is an option that servers with these flags have. */
 static bool
-is_for(const char *word, const struct key *options, unsigned allowed)
+is_option_for(const char *word, const struct key *options, unsigned allowed)
 {
 	size_t len = strcspn(word, "=");
 
@@ -263,7 +263,7 @@ server_defaults_apply(
 		return true;
 	words_split(&words, b->server_defaults);
 	for (size_t i = 0; i < words.n; i++)
-		if (is_for(words.word[i], options, allowed))
+		if (is_option_for(words.word[i], options, allowed))
 			fit.word[fit.n++] = words.word[i];
 	/* The line of server_defaults has reported its errors already. */
 	quiet.errors = NULL;
@@ -291,7 +291,7 @@ parse_server(const struct value *v)
 
 	words_split(&words, v->text);
 	if (words.n < 2 || is_option(words.word[1]) ||
-	    is_for(words.word[1], v->key->options, UINT_MAX))
+	    is_option_for(words.word[1], v->key->options, UINT_MAX))
 		return value_fail(v,
 		    "'%s' has no name or no address; write NAME HOST:PORT",
 		    v->text);

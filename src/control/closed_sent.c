@@ -57,7 +57,7 @@ collect_some(struct closed_sent *s)
 
 /* An error of the channel ends the round: the other process has gone. */
 static bool
-send_some(struct closed_sent *s, int channel)
+send_some_images(struct closed_sent *s, int channel)
 {
 	size_t n;
 	int rc = 0;
@@ -82,7 +82,7 @@ closed_sent_step(struct closed_sent *sent, int channel, bool *ret_full)
 	if (sent->walk)
 		collect_some(sent);
 	else
-		*ret_full = !send_some(sent, channel);
+		*ret_full = !send_some_images(sent, channel);
 	if (sent->walk || sent->size > 0)
 		return -EAGAIN;
 	free(sent->images);

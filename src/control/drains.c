@@ -371,7 +371,7 @@ drains_write(struct control *control, FILE *out)
 
 /* Returns the server of the line, or NULL. */
 static struct server *
-read_server(const struct model *model, const char *line)
+server_of_line(const struct model *model, const char *line)
 {
 	char name[2 * NAME_MAX_LEN + 16], *slash;
 	struct backend *b;
@@ -387,7 +387,7 @@ read_server(const struct model *model, const char *line)
 /* Returns the index of the text among names(0) to names(n - 1); 0 for others.
  */
 static unsigned
-read_name(const char *line, const char *field, unsigned n,
+read_choice(const char *line, const char *field, unsigned n,
     const char *(*name_of)(unsigned i))
 {
 	char text[16];
@@ -465,7 +465,7 @@ drains_reads(const char *line)
 bool
 drains_read(struct control *control, const char *line, struct err *err)
 {
-	struct server *server = read_server(control->model, line);
+	struct server *server = server_of_line(control->model, line);
 	struct drain *d;
 
 	if (!server || find_drain(control, server->state))
@@ -476,9 +476,10 @@ drains_read(struct control *control, const char *line, struct err *err)
 		return err_oom(err);
 	d->order.over_ms = later_number(line, "over");
 	d->order.then =
-	    read_name(line, "then", DRAIN_THEN_MAINT + 1, then_name_at);
-	d->phase = read_name(line, "phase", DRAIN_KILLING + 1, phase_name_at);
-	d->admin_was = read_name(line, "was", SERVER_MAINT + 1, admin_name_at);
+	    read_choice(line, "then", DRAIN_THEN_MAINT + 1, then_name_at);
+	d->phase = read_choice(line, "phase", DRAIN_KILLING + 1, phase_name_at);
+	d->admin_was =
+	    read_choice(line, "was", SERVER_MAINT + 1, admin_name_at);
 	d->sessions_began = (uint32_t)later_number(line, "began");
 	d->kill_n = (uint32_t)later_number(line, "kill");
 	d->notes_n = (uint32_t)later_number(line, "notes");

@@ -181,7 +181,7 @@ note_list_failure(struct watched_list *w, const struct err_list *errors)
 }
 
 static void
-publish(struct list_watch *watch, struct watched_list *w,
+publish_content(struct list_watch *watch, struct watched_list *w,
     struct acl_content *content)
 {
 	const struct acl_content *had = acl_list_content(w->list);
@@ -221,7 +221,7 @@ apply_list_job(struct list_watch *watch, struct list_job *job)
 	w->interests = job->interests;
 	job->interests = interests;
 	if (job->content)
-		publish(watch, w, job->content);
+		publish_content(watch, w, job->content);
 	else
 		note_list_failure(w, &job->errors);
 	w->failed = !job->content;

@@ -145,7 +145,7 @@ can_claim(
 
 /* Returns the first socket that can be claimed, or NULL. */
 static struct listener *
-find_listener(
+find_claimable(
     struct listeners *ls, const struct listen_spec *spec, const char *owner)
 {
 	struct listener *next = next_of_found(ls);
@@ -165,7 +165,7 @@ static struct listener *
 claim_listener(struct listeners *ls, struct frontend *f,
     const struct listen_spec *spec, const char *owner)
 {
-	struct listener *found = find_listener(ls, spec, owner);
+	struct listener *found = find_claimable(ls, spec, owner);
 
 	if (found) {
 		ls->found = found;

@@ -42,7 +42,7 @@ pools_threads_text(const struct pools *pools, const struct pool *pool,
 	                                        : THREADS_TEXT_SIZE)
 
 static void
-put_text(char out[SETTING_TEXT_SIZE], const char *text)
+put_setting(char out[SETTING_TEXT_SIZE], const char *text)
 {
 	snprintf(out, SETTING_TEXT_SIZE, "%s", text);
 }
@@ -100,13 +100,13 @@ promotion_now(struct pools *pools, struct pool *pool, char *out)
 
 	(void)pools;
 	pool_status(pool, &now);
-	put_text(out, policy_name(now.policy));
+	put_setting(out, policy_name(now.policy));
 }
 
 static void
 promotion_wanted(const struct pool_spec *spec, char *out)
 {
-	put_text(out, policy_name(spec->promotion));
+	put_setting(out, policy_name(spec->promotion));
 }
 
 static bool
@@ -125,13 +125,13 @@ order_now(struct pools *pools, struct pool *pool, char *out)
 
 	(void)pools;
 	pool_status(pool, &now);
-	put_text(out, promotion_order_name(now.order));
+	put_setting(out, promotion_order_name(now.order));
 }
 
 static void
 order_wanted(const struct pool_spec *spec, char *out)
 {
-	put_text(out, promotion_order_name(spec->order));
+	put_setting(out, promotion_order_name(spec->order));
 }
 
 static bool

@@ -183,7 +183,7 @@ take_counters(struct session_receiver *r, const char *text)
 }
 
 static void
-take_later(const struct session_receiver *r, const char *text)
+receive_later(const struct session_receiver *r, const char *text)
 {
 	const struct control_follower *follower = &r->control->follower;
 
@@ -264,7 +264,8 @@ find_all(const struct session_receiver *r, const struct session_image *image,
 }
 
 static bool
-adopt(struct session_receiver *r, const struct handover *m, struct err *err)
+adopt_session(
+    struct session_receiver *r, const struct handover *m, struct err *err)
 {
 	struct session_image image;
 	struct adoption as;
@@ -301,7 +302,7 @@ take_session(struct session_receiver *r, const struct handover *m)
 {
 	struct err err;
 
-	if (adopt(r, m, &err))
+	if (adopt_session(r, m, &err))
 		r->status.taken++;
 	else
 		note_refused(r, err.text);
@@ -385,7 +386,7 @@ take_message(struct session_receiver *r)
 	else if (m.kind == HANDOVER_CLOSED)
 		take_closed(r, &m);
 	else if (m.kind == HANDOVER_LATER)
-		take_later(r, m.text);
+		receive_later(r, m.text);
 	else if (m.kind == HANDOVER_PASSED)
 		r->status.left = (uint32_t)strtoul(m.text, NULL, 10);
 	else
@@ -396,7 +397,7 @@ take_message(struct session_receiver *r)
 }
 
 static void
-on_channel(struct ev_loop *loop, ev_io *io, int events)
+receiver_on_channel(struct ev_loop *loop, ev_io *io, int events)
 {
 	struct session_receiver *r = io->data;
 	uint64_t until_ns = clock_now_ns() + RECEIVER_TURN_NS;
@@ -434,7 +435,7 @@ session_receiver_new(struct control *control, int channel)
 	model_pin(r->model);
 	timed_task_init(&r->accept, &control->task_timer, on_accept_deadline);
 	timed_task_schedule(&r->accept, clock_now_ms() + RECEIVER_ACCEPT_MS);
-	ev_io_init(&r->io, on_channel, channel, EV_READ | EV_WRITE);
+	ev_io_init(&r->io, receiver_on_channel, channel, EV_READ | EV_WRITE);
 	r->io.data = r;
 	ev_io_start(control->loop, &r->io);
 	ev_unref(control->loop);

@@ -144,7 +144,7 @@ release_passed(struct session_sender *s)
 
 /* lost: the other process has ended. */
 static void
-settle(struct session_sender *s, bool lost)
+end_sending(struct session_sender *s, bool lost)
 {
 	void (*settled)(void *arg, uint32_t passed, bool lost) = s->settled;
 
@@ -179,7 +179,7 @@ send_last_sums(struct session_sender *s)
 /* Sends a part of what follows the sessions.  Returns -EAGAIN while some is
  * left. */
 static int
-send_rest(struct session_sender *s, bool *ret_full)
+send_after_sessions(struct session_sender *s, bool *ret_full)
 {
 	int rc = sources_sent_step(
 	    &s->sources, s->control->model, s->channel, ret_full);
@@ -198,7 +198,7 @@ send_last_rest(struct session_sender *s)
 	/* A round that is under way, and the last one. */
 	for (int i = 0; i < 2; i++) {
 		closed_sent_begin(&s->closed, &s->control->proxy.closed);
-		while (send_rest(s, &full) == -EAGAIN)
+		while (send_after_sessions(s, &full) == -EAGAIN)
 			if (full && poll(&channel, 1, LAST_SUMS_MS) <= 0)
 				return;
 	}
@@ -250,7 +250,7 @@ end_pass(struct session_sender *s, uint64_t now_ms)
 	}
 	/* A session that has just begun its connect is ready after a while. */
 	if (!s->settled || left == 0 || s->pause_ms > 8 * SENDER_PAUSE_MIN_MS)
-		settle(s, false);
+		end_sending(s, false);
 	if (!s->settled)
 		closed_sent_begin(&s->closed, &s->control->proxy.closed);
 	s->at = 0;
@@ -259,7 +259,7 @@ end_pass(struct session_sender *s, uint64_t now_ms)
 }
 
 static void
-on_tick(struct ev_loop *loop, ev_timer *timer, int events)
+sender_on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	struct session_sender *s = timer->data;
 	struct proxy *proxy = &s->control->proxy;
@@ -270,13 +270,13 @@ on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 	(void)events;
 	/* Sessions go first. */
 	if (!s->settled && s->named)
-		(void)send_rest(s, &full);
+		(void)send_after_sessions(s, &full);
 	if (!s->named) {
 		if (now_ms >= s->names_by_ms) {
 			log_warning("the other process takes no sessions: it "
 			            "does not say what it knows");
 			session_sender_stop(s);
-			settle(s, false);
+			end_sending(s, false);
 		}
 		return;
 	}
@@ -302,7 +302,7 @@ begin_passes(struct session_sender *s)
 
 	s->named = true;
 	if (!collect_counts(s)) {
-		settle(s, false);
+		end_sending(s, false);
 		return;
 	}
 	if (send_lines(s, &s->later))
@@ -319,7 +319,7 @@ give_up_sending(struct session_sender *s)
 {
 	ev_io_stop(s->control->loop, &s->io);
 	ev_timer_stop(s->control->loop, &s->tick);
-	settle(s, true);
+	end_sending(s, true);
 }
 
 static void
@@ -335,7 +335,7 @@ take_names(struct session_sender *s, int rc, const struct handover *m)
 }
 
 static void
-on_channel(struct ev_loop *loop, ev_io *io, int events)
+sender_on_channel(struct ev_loop *loop, ev_io *io, int events)
 {
 	struct session_sender *s = io->data;
 	static struct handover m;
@@ -376,9 +376,9 @@ session_sender_new(struct control *control, int channel, char *later,
 	s->settled = settled;
 	s->arg = arg;
 	s->names_by_ms = clock_now_ms() + SENDER_NAMES_MS;
-	ev_io_init(&s->io, on_channel, channel, EV_READ);
-	ev_timer_init(
-	    &s->tick, on_tick, SENDER_TICK_MS / 1e3, SENDER_TICK_MS / 1e3);
+	ev_io_init(&s->io, sender_on_channel, channel, EV_READ);
+	ev_timer_init(&s->tick, sender_on_tick, SENDER_TICK_MS / 1e3,
+	    SENDER_TICK_MS / 1e3);
 	s->io.data = s->tick.data = s;
 	ev_io_start(control->loop, &s->io);
 	ev_timer_start(control->loop, &s->tick);

@@ -109,7 +109,7 @@ sets_drop_all_next(struct control *c)
 }
 
 static void
-log_refusal(const struct err_list *errors)
+log_set_refused(const struct err_list *errors)
 {
 	static struct log_limit limit;
 	const struct err_entry *e = errors->entries;
@@ -181,7 +181,7 @@ sets_make_spec(struct control *c)
 		timed_task_schedule(&c->sets.work, clock_now_ms() + 1);
 	} else {
 		spec_free(spec);
-		log_refusal(&errors);
+		log_set_refused(&errors);
 		sets_drop_all_next(c);
 	}
 	err_list_fini(&errors);
@@ -202,7 +202,7 @@ sets_apply_spec(struct control *c)
 		control_retire_edit(c, before);
 		warn_of_descriptors(c);
 	} else {
-		log_refusal(&errors);
+		log_set_refused(&errors);
 		sets_drop_all_next(c);
 	}
 	err_list_fini(&errors);

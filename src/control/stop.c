@@ -71,7 +71,7 @@ enter_leaving(struct control *c, uint64_t delay_ms)
 
 /* Sessions may end by themselves, and idle ones are ended. */
 static void
-begin_drain(struct control *c)
+begin_stop_drain(struct control *c)
 {
 	const struct global_spec *global = &c->model->spec->global;
 	uint64_t drain_ms = global->drain_timeout_ms;
@@ -92,7 +92,7 @@ static void
 enter_draining(struct control *c)
 {
 	listeners_stop(c->listeners);
-	begin_drain(c);
+	begin_stop_drain(c);
 }
 
 static void
@@ -183,5 +183,5 @@ stop_when_settled(struct control *control)
 
 	c->linger_ms = clock_now_ms() + LINGER_MS;
 	if (proxy_sessions(&c->proxy) > 0)
-		begin_drain(c);
+		begin_stop_drain(c);
 }

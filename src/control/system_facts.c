@@ -15,7 +15,7 @@
 
 /* Returns false when the file cannot be read. */
 static bool
-read_text(const char *path, char *out, size_t size)
+read_proc_file(const char *path, char *out, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t n = 0;
@@ -36,7 +36,7 @@ system_number(const char *path, uint64_t *ret_n)
 	char text[64], *end;
 	uint64_t n;
 
-	if (!read_text(path, text, sizeof(text)))
+	if (!read_proc_file(path, text, sizeof(text)))
 		return false;
 	if (strncmp(text, "max", 3) == 0) {
 		*ret_n = UINT64_MAX;
@@ -66,7 +66,7 @@ system_resident(uint64_t *ret_bytes)
 	char text[128];
 	uint64_t pages;
 
-	if (!read_text("/proc/self/statm", text, sizeof(text)) ||
+	if (!read_proc_file("/proc/self/statm", text, sizeof(text)) ||
 	    sscanf(text, "%*u %" SCNu64, &pages) != 1)
 		return false;
 	*ret_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -103,7 +103,7 @@ system_listen_drops(uint64_t *ret_overflows, uint64_t *ret_drops)
 {
 	char text[TEXT_SIZE];
 
-	return read_text("/proc/net/netstat", text, sizeof(text)) &&
+	return read_proc_file("/proc/net/netstat", text, sizeof(text)) &&
 	       system_netstat(text, "ListenOverflows", ret_overflows) &&
 	       system_netstat(text, "ListenDrops", ret_drops);
 }
@@ -138,11 +138,11 @@ system_ports(uint64_t *ret_n)
 {
 	char range[64], reserved[TEXT_SIZE];
 
-	if (!read_text(
+	if (!read_proc_file(
 	        "/proc/sys/net/ipv4/ip_local_port_range", range, sizeof(range)))
 		return false;
-	if (!read_text("/proc/sys/net/ipv4/ip_local_reserved_ports", reserved,
-	        sizeof(reserved)))
+	if (!read_proc_file("/proc/sys/net/ipv4/ip_local_reserved_ports",
+	        reserved, sizeof(reserved)))
 		reserved[0] = '\0';
 	return system_count_ports(range, reserved, ret_n);
 }
@@ -218,6 +218,6 @@ system_own_cgroup(struct cgroup_memory *ret_cgroup)
 	char text[TEXT_SIZE];
 
 	*ret_cgroup = (struct cgroup_memory){.used = ""};
-	if (read_text("/proc/self/cgroup", text, sizeof(text)))
+	if (read_proc_file("/proc/self/cgroup", text, sizeof(text)))
 		system_find_cgroup(text, "/sys/fs/cgroup", ret_cgroup);
 }

@@ -14,7 +14,7 @@
 #define TRIES_MAX 4
 
 static void
-keep_text(void *arg, const char *text)
+keep_change(void *arg, const char *text)
 {
 	struct tls_load_job *job = arg;
 
@@ -52,7 +52,7 @@ run_job(struct tls_load_job *job, int inotify)
 	}
 	if (!job->loaded)
 		return;
-	(void)tls_changes(job->present, job->loaded, keep_text, job);
+	(void)tls_changes(job->present, job->loaded, keep_change, job);
 	if (job->changes > 0)
 		return;
 	tls_context_give_back(job->loaded);

@@ -353,7 +353,7 @@ has_closed(const struct upgrade *u)
 }
 
 static void
-take_message(struct upgrade *u)
+upgrade_take_message(struct upgrade *u)
 {
 	static struct handover m;
 	int rc = handover_receive(u->channel, &m);
@@ -374,13 +374,13 @@ take_message(struct upgrade *u)
 }
 
 static void
-on_channel(struct ev_loop *loop, ev_io *io, int events)
+upgrade_on_channel(struct ev_loop *loop, ev_io *io, int events)
 {
 	struct upgrade *u = io->data;
 	int rc;
 
 	if (events & EV_READ) {
-		take_message(u);
+		upgrade_take_message(u);
 		return;
 	}
 	rc = send_handover(u);
@@ -504,7 +504,7 @@ start_program(struct upgrade *u, const char *path, struct err *err)
 
 /* Connects to a process that waits at the abstract address `@NAME`. */
 static bool
-connect_to(struct upgrade *u, const char *name, struct err *err)
+connect_to_process(struct upgrade *u, const char *name, struct err *err)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	struct ucred peer;
@@ -537,7 +537,7 @@ begin_with(struct upgrade *u, const char *path, struct err *err)
 	char own[4096];
 
 	if (path && *path == '@')
-		return connect_to(u, path, err);
+		return connect_to_process(u, path, err);
 	return (path || own_path(own, sizeof(own), err)) &&
 	       start_program(u, path ? path : own, err);
 }
@@ -563,7 +563,7 @@ upgrade_begin(struct control *control, const char *path, struct err *err)
 	u->control = c;
 	u->refs = 2; /* the control thread's until it is done */
 	u->channel = -1;
-	ev_init(&u->io, on_channel);
+	ev_init(&u->io, upgrade_on_channel);
 	ev_init(&u->child, on_child);
 	timed_task_init(&u->deadline, &c->task_timer, on_upgrade_deadline);
 	if (!collect_all(u, err) || !begin_with(u, path, err)) {

@@ -50,7 +50,7 @@ split_lines(struct ini_file *f)
 }
 
 static bool
-read_text(struct ini_file *f, struct err *err)
+read_ini_file(struct ini_file *f, struct err *err)
 {
 	FILE *in = fopen(f->path, "re");
 
@@ -80,7 +80,7 @@ ini_file_read(const char *path, struct err *err)
 		return NULL;
 	}
 	list_init(&f->node);
-	if (read_text(f, err))
+	if (read_ini_file(f, err))
 		return f;
 	ini_file_free(f);
 	return NULL;
@@ -216,7 +216,7 @@ entry_end(const struct ini_file *f, size_t line)
 
 /* Returns where the value begins if the line is `key = value`, or NULL. */
 static const char *
-value_of(const char *line, const char *key)
+entry_value(const char *line, const char *key)
 {
 	const char *at = skip_blanks(line);
 	size_t n = strlen(key);
@@ -330,9 +330,9 @@ ini_add_section(struct ini_file *file, const char *section)
 
 /* Whether the line begins the entry `key = NAME ...`. */
 static bool
-is_entry(const char *line, const char *key, const char *name)
+is_entry_named(const char *line, const char *key, const char *name)
 {
-	const char *value = line ? value_of(line, key) : NULL;
+	const char *value = line ? entry_value(line, key) : NULL;
 	size_t n = strlen(name);
 
 	return value && strncmp(value, name, n) == 0 &&
@@ -340,10 +340,11 @@ is_entry(const char *line, const char *key, const char *name)
 }
 
 static bool
-check_server(
+check_server_line(
     const struct ini_file *f, size_t line, const char *name, struct err *err)
 {
-	if (line > 0 && line < f->n && is_entry(f->lines[line], "server", name))
+	if (line > 0 && line < f->n &&
+	    is_entry_named(f->lines[line], "server", name))
 		return true;
 	return err_set(
 	    err, "%s:%zu: this is not the line that was loaded", f->path, line);
@@ -352,7 +353,7 @@ check_server(
 /* Finds the option as a word of the line's content.  Returns its length, 0 if
  * it is not there. */
 static size_t
-find_option(const char *line, const char *option, size_t *ret_at)
+find_option_word(const char *line, const char *option, size_t *ret_at)
 {
 	size_t end = content_length(line), n = strlen(option);
 
@@ -376,14 +377,14 @@ ini_set_option(struct ini_file *file, size_t line, const char *name,
 	char text[512];
 	size_t last, at, n;
 
-	if (!check_server(file, line, name, err))
+	if (!check_server_line(file, line, name, err))
 		return false;
 	last = entry_end(file, line);
 	snprintf(text, sizeof(text), "%s=%s", option, value);
 	for (size_t i = line; i <= last; i++) {
 		if (i > line && is_comment(file->lines[i]))
 			continue;
-		n = find_option(file->lines[i], option, &at);
+		n = find_option_word(file->lines[i], option, &at);
 		if (n > 0)
 			return replace_part(file, i, at, n, text, err);
 	}
@@ -405,7 +406,7 @@ ini_set_address(struct ini_file *file, size_t line, const char *name,
 {
 	const char *text, *at;
 
-	if (!check_server(file, line, name, err))
+	if (!check_server_line(file, line, name, err))
 		return false;
 	text = file->lines[line];
 	at = skip_blanks(strchr(text, '=') + 1);
@@ -427,8 +428,8 @@ ini_find_entry(
 	for (size_t i = head + 1; i < end; i++) {
 		const char *line = file->lines[i];
 
-		if (line && (name ? is_entry(line, key, name)
-		                  : value_of(line, key) != NULL))
+		if (line && (name ? is_entry_named(line, key, name)
+		                  : entry_value(line, key) != NULL))
 			return i;
 	}
 	return 0;
@@ -447,7 +448,7 @@ ini_set_key(struct ini_file *file, size_t head, const char *key,
 		free(file->lines[i]);
 		file->lines[i] = NULL;
 	}
-	at = (size_t)(value_of(file->lines[line], key) - file->lines[line]);
+	at = (size_t)(entry_value(file->lines[line], key) - file->lines[line]);
 	return replace_part(
 	    file, line, at, content_length(file->lines[line]) - at, value, err);
 }
@@ -461,7 +462,7 @@ ini_add_key(struct ini_file *file, size_t head, const char *key,
 	bool ok;
 
 	for (size_t i = head + 1; i < section_end(file, head); i++)
-		if (file->lines[i] && value_of(file->lines[i], key))
+		if (file->lines[i] && entry_value(file->lines[i], key))
 			behind = entry_end(file, i);
 	if (behind != head)
 		indent = strspn(file->lines[behind], BLANKS);

@@ -42,7 +42,7 @@ put_path_name(const char *words, FILE *out)
 
 /* Returns whether the first n bytes of the path are the name. */
 static bool
-is_name(const char *words, const char *path, size_t n)
+is_command_name(const char *words, const char *path, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if ((words[i] == ' ' ? '-' : words[i]) != path[i])
@@ -56,7 +56,7 @@ find_shown(const char *path, size_t n)
 	for (size_t i = 0; i < commands_n; i++) {
 		const char *words = shown_words(&commands[i]);
 
-		if (words && is_name(words, path, n))
+		if (words && is_command_name(words, path, n))
 			return &commands[i];
 	}
 	return NULL;

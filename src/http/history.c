@@ -32,7 +32,7 @@ sample_process(struct history *h, const struct command_env *env)
 
 /* Returns the place of that proxy, or a free one with its name, or NULL. */
 static struct history_proxy *
-place_of(struct history *h, const char *name)
+history_slot(struct history *h, const char *name)
 {
 	struct history_proxy *free_place = NULL;
 
@@ -59,7 +59,7 @@ sample_proxy(struct history *h, const char *kind, const char *proxy,
 	struct history_proxy *p;
 
 	snprintf(name, sizeof(name), "%s %s", kind, proxy);
-	p = place_of(h, name);
+	p = history_slot(h, name);
 	if (!p)
 		return;
 	seen[p - h->proxies] = true;

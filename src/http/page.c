@@ -82,7 +82,7 @@ static const char *const cells[][2] = {{"pxname"}, {"svname"}, {"status"},
 #define CELLS (sizeof(cells) / sizeof(cells[0]))
 
 static void
-put_value(const char *name, const struct stat_row *row, FILE *out)
+put_cell(const char *name, const struct stat_row *row, FILE *out)
 {
 	for (size_t i = 0; i < stat_columns_n; i++) {
 		struct field field;
@@ -103,10 +103,10 @@ put_page_row(struct stat_row row, const struct stat_facts *facts, FILE *out)
 	fprintf(out, "<tr%s>", row.server ? "" : " class=\"proxy\"");
 	for (size_t i = 0; i < CELLS; i++) {
 		fputs("<td>", out);
-		put_value(cells[i][0], &row, out);
+		put_cell(cells[i][0], &row, out);
 		if (cells[i][1]) {
 			putc(' ', out);
-			put_value(cells[i][1], &row, out);
+			put_cell(cells[i][1], &row, out);
 		}
 		fputs("</td>", out);
 	}
@@ -123,14 +123,14 @@ struct page {
 };
 
 static void
-put_file(FILE *out, const char *text, size_t n)
+put_asset(FILE *out, const char *text, size_t n)
 {
 	(void)fwrite(text, 1, n, out);
 }
 
 /* Returns whether the template goes on with that word, which is passed over. */
 static bool
-take_word(struct page *p, const char *word)
+take_template_word(struct page *p, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -164,14 +164,14 @@ more_page(struct answer_rest *rest, const struct command_env *env, FILE *out)
 		fputs(p->at, out);
 		return false;
 	}
-	put_file(out, p->at, (size_t)(next - p->at));
+	put_asset(out, p->at, (size_t)(next - p->at));
 	p->at = next;
-	if (take_word(p, "{{style}}"))
+	if (take_template_word(p, "{{style}}"))
 		fputs(asset_page_css, out);
-	else if (take_word(p, "{{script}}"))
+	else if (take_template_word(p, "{{script}}"))
 		fputs(asset_page_js, out);
 	else
-		p->in_rows = take_word(p, "{{rows}}");
+		p->in_rows = take_template_word(p, "{{rows}}");
 	return true;
 }
 

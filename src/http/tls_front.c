@@ -147,7 +147,7 @@ took_io(struct tls_front *f, const struct tls_io *io)
 
 /* Another handshake has computed in this turn of the loop. */
 static bool
-has_to_wait(const struct tls_front *f)
+handshake_has_to_wait(const struct tls_front *f)
 {
 	return tls_conn_computes_long(f->conn) &&
 	       f->fronts->computed_at == ev_now(f->fronts->loop);
@@ -161,7 +161,7 @@ shake_hands(struct tls_front *f)
 
 	if (!f->tcp_readable || f->out.data)
 		return FRONT_WAITS;
-	if (has_to_wait(f)) {
+	if (handshake_has_to_wait(f)) {
 		start_timer(f, &f->again, REST_S);
 		return FRONT_WAITS;
 	}

@@ -202,7 +202,8 @@ brace_end(const struct words *words, size_t i)
 }
 
 static bool
-add_named(struct hap_proxy *proxy, struct literal *literal, const char *name)
+add_named_acl(
+    struct hap_proxy *proxy, struct literal *literal, const char *name)
 {
 	static const char *const predefined[] = {"TRUE", "FALSE", "WAIT_END",
 	    "REQ_CONTENT", "LOCALHOST", "HTTP", "HTTP_1.0", "HTTP_1.1",
@@ -248,7 +249,7 @@ read_literal(struct hap_proxy *proxy, const struct words *words, size_t *i,
 		word = words->word[++*i];
 	if (strcmp(word, "{") != 0) {
 		++*i;
-		return add_named(proxy, literal, word);
+		return add_named_acl(proxy, literal, word);
 	}
 	end = brace_end(words, *i);
 	if (end == words->n)

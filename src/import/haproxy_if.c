@@ -36,7 +36,7 @@ negate(enum truth truth)
 }
 
 static void
-skip_blanks(struct condition *c)
+skip_condition_blanks(struct condition *c)
 {
 	while (isspace((unsigned char)*c->at))
 		c->at++;
@@ -126,7 +126,7 @@ is_at_least(unsigned known, const char *version)
 }
 
 static enum truth
-call(struct condition *c, const char *name, const char *first,
+call_predicate(struct condition *c, const char *name, const char *first,
     const char *second)
 {
 	if (strcmp(name, "defined") == 0)
@@ -188,7 +188,7 @@ read_term(struct condition *c)
 	if (*c->at != ')')
 		return TRUTH_UNKNOWN;
 	c->at++;
-	return call(c, word, first, second);
+	return call_predicate(c, word, first, second);
 }
 
 static enum truth
@@ -196,7 +196,7 @@ read_one(struct condition *c)
 {
 	enum truth truth;
 
-	skip_blanks(c);
+	skip_condition_blanks(c);
 	if (*c->at == '!') {
 		bool odd = false;
 
@@ -220,11 +220,12 @@ read_one(struct condition *c)
 }
 
 static enum truth
-read_all(struct condition *c)
+read_conjunction(struct condition *c)
 {
 	enum truth truth = read_one(c), next;
 
-	for (skip_blanks(c); strncmp(c->at, "&&", 2) == 0; skip_blanks(c)) {
+	for (skip_condition_blanks(c); strncmp(c->at, "&&", 2) == 0;
+	     skip_condition_blanks(c)) {
 		c->at += 2;
 		next = read_one(c);
 		if (truth == TRUTH_NO || next == TRUTH_NO)
@@ -238,11 +239,12 @@ read_all(struct condition *c)
 static enum truth
 read_any(struct condition *c)
 {
-	enum truth truth = read_all(c), next;
+	enum truth truth = read_conjunction(c), next;
 
-	for (skip_blanks(c); strncmp(c->at, "||", 2) == 0; skip_blanks(c)) {
+	for (skip_condition_blanks(c); strncmp(c->at, "||", 2) == 0;
+	     skip_condition_blanks(c)) {
 		c->at += 2;
-		next = read_all(c);
+		next = read_conjunction(c);
 		if (truth == TRUTH_YES || next == TRUTH_YES)
 			truth = TRUTH_YES;
 		else if (next == TRUTH_UNKNOWN)
@@ -260,6 +262,6 @@ hap_evaluate(struct hap_file *file, const struct hap_line *line)
 	c.at =
 	    expanded(file, words_join(&file->doc->arena, &line->words, 1, " "));
 	truth = read_any(&c);
-	skip_blanks(&c);
+	skip_condition_blanks(&c);
 	return *c.at ? TRUTH_UNKNOWN : truth;
 }

@@ -24,7 +24,7 @@ struct word_reader {
 };
 
 static const char *
-value_of(const struct hap_file *file, const char *name, size_t n)
+variable_value(const struct hap_file *file, const char *name, size_t n)
 {
 	for (size_t i = file->set.n; i-- > 0;)
 		if (strncmp(file->set.word[i], name, n) == 0 &&
@@ -65,7 +65,7 @@ read_variable(struct word_reader *r)
 			    arena, end + 1, (size_t)(brace - end - 1));
 		r->at = brace + 1;
 	}
-	value = value_of(r->file, name, n);
+	value = variable_value(r->file, name, n);
 	if (value)
 		arena_text_printf(arena, &r->word, "%s", value);
 	else

@@ -23,7 +23,7 @@ struct token_reader {
 };
 
 static bool
-refuse(const struct token_reader *r, unsigned line, const char *why)
+report_refusal(const struct token_reader *r, unsigned line, const char *why)
 {
 	fprintf(r->file->errors, "%s:%u: %s\n", r->path, line, why);
 	return false;
@@ -43,7 +43,7 @@ add_item(struct token_reader *r, struct ngx_item *block)
 }
 
 static void
-skip_blanks(struct token_reader *r)
+skip_token_blanks(struct token_reader *r)
 {
 	for (; r->at < r->end && isspace((unsigned char)*r->at); r->at++)
 		r->line += *r->at == '\n';
@@ -149,12 +149,12 @@ read_file_into(struct ngx_file *file, struct ngx_item *block, const char *path,
 	    .depth = depth};
 
 	if (memchr(text, '\0', n))
-		return refuse(
+		return report_refusal(
 		    &r, 1, "a NUL byte; this is not a configuration of nginx");
 	if (!read_block(&r, block))
 		return false;
 	if (r.at < r.end)
-		return refuse(&r, r.line, "unexpected '}'");
+		return report_refusal(&r, r.line, "unexpected '}'");
 	return true;
 }
 
@@ -201,8 +201,8 @@ read_directive(struct token_reader *r, struct ngx_item *block)
 	struct ngx_item *item = add_item(r, block);
 	unsigned line = r->line;
 
-	for (skip_blanks(r); r->at < r->end && !strchr(";{}", *r->at);
-	     skip_blanks(r)) {
+	for (skip_token_blanks(r); r->at < r->end && !strchr(";{}", *r->at);
+	     skip_token_blanks(r)) {
 		struct arena_text word = {NULL, 0, 0};
 
 		if (*r->at == '#') {
@@ -215,14 +215,14 @@ read_directive(struct token_reader *r, struct ngx_item *block)
 		if (*r->at != '"' && *r->at != '\'')
 			read_plain(r, &word);
 		else if (!read_quoted(r, &word))
-			return refuse(r, line, "a quote is not closed");
+			return report_refusal(r, line, "a quote is not closed");
 		words_add(arena, &item->words, word.data ? word.data : "");
 	}
 	item->text = words_join(arena, &item->words, 0, " ");
 	if (r->at == r->end || *r->at == '}')
-		return refuse(r, line, "';' or '{' is missing");
+		return report_refusal(r, line, "';' or '{' is missing");
 	if (item->words.n == 0)
-		return refuse(r, line, "a directive is expected");
+		return report_refusal(r, line, "a directive is expected");
 	item->is_block = *r->at++ == '{';
 	r->ended = r->line;
 	if (!item->is_block && ngx_is(item, "include")) {
@@ -234,12 +234,12 @@ read_directive(struct token_reader *r, struct ngx_item *block)
 	if (!item->is_block)
 		return true;
 	if (++r->depth > DEPTH_MAX)
-		return refuse(r, line, "too many blocks in each other");
+		return report_refusal(r, line, "too many blocks in each other");
 	if (!read_block(r, item))
 		return false;
 	r->depth--;
 	if (r->at == r->end)
-		return refuse(r, line, "'}' is missing at the end");
+		return report_refusal(r, line, "'}' is missing at the end");
 	r->at++;
 	return true;
 }
@@ -248,7 +248,8 @@ read_directive(struct token_reader *r, struct ngx_item *block)
 static bool
 read_block(struct token_reader *r, struct ngx_item *block)
 {
-	for (skip_blanks(r); r->at < r->end && *r->at != '}'; skip_blanks(r)) {
+	for (skip_token_blanks(r); r->at < r->end && *r->at != '}';
+	     skip_token_blanks(r)) {
 		if (*r->at == '#')
 			read_comment(r, block);
 		else if (!read_directive(r, block))

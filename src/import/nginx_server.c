@@ -99,7 +99,7 @@ listen_setting(struct server_block *server, const struct ngx_item *item,
 /* The settings that are options of listen.  Returns false if the line cannot be
  * converted. */
 static bool
-listen_options(struct server_block *server, const struct ngx_item *item,
+nginx_listen_options(struct server_block *server, const struct ngx_item *item,
     struct arena_text *options)
 {
 	struct ngx_file *file = server->file;
@@ -151,7 +151,7 @@ put_listen(struct server_block *server, const struct ngx_item *item)
 		return;
 	}
 	arena_text_add(&file->doc->arena, &options, "", 0);
-	if (!listen_options(server, item, &options))
+	if (!nginx_listen_options(server, item, &options))
 		return;
 	if (words_has(&file->listens, address)) {
 		ngx_lost(file, server->section, item, LOSS_CLIENTS, NULL,

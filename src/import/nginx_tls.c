@@ -33,7 +33,8 @@ put_word(struct tls_lines *lines, const char *key, const char *directive)
 
 /* Likewise for a path. */
 static void
-put_path(struct tls_lines *lines, const char *key, const char *directive)
+put_path_setting(
+    struct tls_lines *lines, const char *key, const char *directive)
 {
 	const struct ngx_item *item =
 	    ngx_setting(lines->file, lines->server, directive);
@@ -125,11 +126,11 @@ put_verify(struct tls_lines *lines)
 	    strcmp(word, "on") == 0               ? "required"
 	    : strcmp(word, "optional_no_ca") == 0 ? "request"
 	                                          : "optional");
-	put_path(lines, "ca",
+	put_path_setting(lines, "ca",
 	    ngx_setting(lines->file, lines->server, "ssl_client_certificate")
 	        ? "ssl_client_certificate"
 	        : "ssl_trusted_certificate");
-	put_path(lines, "crl", "ssl_crl");
+	put_path_setting(lines, "crl", "ssl_crl");
 	put_word(lines, "depth", "ssl_verify_depth");
 }
 
@@ -175,7 +176,7 @@ ngx_listen_tls(struct ngx_file *file, struct ini_section *section,
 		        7ULL * 86400 * 1000));
 	if (tickets && strcmp(ngx_word(tickets, 1), "off") == 0)
 		put_line(&lines, "tickets", "off");
-	put_path(&lines, "tickets_file", "ssl_session_ticket_key");
+	put_path_setting(&lines, "tickets_file", "ssl_session_ticket_key");
 	return tls_section(&file->tls, file->doc, lines.text.data, want);
 }
 
@@ -195,8 +196,8 @@ ngx_server_tls(
 	if (!verify) {
 		put_line(&lines, "verify", "none");
 	} else {
-		put_path(&lines, "ca", "proxy_ssl_trusted_certificate");
-		put_path(&lines, "crl", "proxy_ssl_crl");
+		put_path_setting(&lines, "ca", "proxy_ssl_trusted_certificate");
+		put_path_setting(&lines, "crl", "proxy_ssl_crl");
 		put_word(&lines, "depth", "proxy_ssl_verify_depth");
 	}
 	put_versions(&lines, "proxy_ssl_protocols", &old);

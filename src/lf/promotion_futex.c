@@ -217,7 +217,8 @@ seat(struct promotion_by_futex *p)
  * been freed.  So the member is not read again, and the wake-up may find no
  * waiter. */
 static void
-call(struct promotion_by_futex *p, struct member *m, enum member_command c)
+call_member(
+    struct promotion_by_futex *p, struct member *m, enum member_command c)
 {
 	list_remove(&m->bench);
 	atomic_sub_relaxed(&p->promotion.parked, 1u);
@@ -237,7 +238,7 @@ futex_promote(struct promotion *promotion)
 			struct member *m = promotion_pick(promotion, &p->bench);
 
 			m->called_ns = clock_now_ns();
-			call(p, m, MEMBER_LEAD);
+			call_member(p, m, MEMBER_LEAD);
 			return true;
 		}
 		word = atomic_load_relaxed(&p->word);
@@ -261,7 +262,7 @@ futex_invite(struct promotion *promotion)
 		return false;
 	m = promotion_pick(promotion, &p->bench);
 	m->called_ns = clock_now_ns();
-	call(p, m, MEMBER_WORK);
+	call_member(p, m, MEMBER_WORK);
 	return true;
 }
 
@@ -313,7 +314,7 @@ futex_sweep(struct promotion *promotion, promotion_ask ask, void *arg)
 		enum member_command c = ask(m, arg);
 
 		if (c != MEMBER_WAIT)
-			call(p, m, c);
+			call_member(p, m, c);
 	}
 }
 

@@ -103,7 +103,7 @@ check_host(const char *host, bool bracketed, struct err *err)
 /* RFC 1123 section 2.1, and the underscore that many a host has; RFC 1035
  * section 2.3.4 for the lengths. */
 static bool
-is_name(const char *host)
+is_rfc1123_name(const char *host)
 {
 	size_t len = strlen(host), label = 0;
 
@@ -175,7 +175,7 @@ parse_host(const char *host, uint16_t port, enum addr_use use,
 		endpoint_set(&e, &a.sa, a.len);
 		(void)endpoint_addr(&e, &a);
 		addr_set_port(&a, port);
-	} else if (ret_name && is_name(host)) {
+	} else if (ret_name && is_rfc1123_name(host)) {
 		strcpy(ret_name->host, host);
 		ret_name->port = port;
 	} else {

@@ -257,7 +257,7 @@ acceptor_count(struct acceptor *a, const struct frontend *f, uint32_t limit)
 /* Returns a free session, or NULL when the limit on all sessions is reached or
  * memory is short. */
 static struct session *
-take_session(struct acceptor *a, uint32_t *ret_index)
+take_free_session(struct acceptor *a, uint32_t *ret_index)
 {
 	struct slab *sessions = &a->proxy->sessions;
 	struct session *s = slab_take(sessions, ret_index);
@@ -298,7 +298,7 @@ acceptor_reserve_session(struct acceptor *a,
 
 	if (!reserve(a, listen, ret_limit))
 		return NULL;
-	s = take_session(a, ret_index);
+	s = take_free_session(a, ret_index);
 	if (s)
 		return s;
 	unreserve(listen, *ret_limit);

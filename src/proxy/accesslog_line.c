@@ -151,7 +151,7 @@ field_put_name(struct fields *f, const char *name)
 
 /* Returns whether logfmt needs no quotes for the text. */
 static bool
-is_plain(const char *s)
+is_plain_logfmt(const char *s)
 {
 	for (; *s; s++)
 		if (*s <= ' ' || *s >= 0x7f || *s == '"' || *s == '=' ||
@@ -166,7 +166,7 @@ field_text(struct fields *f, const char *name, const char *text)
 	field_put_name(f, name);
 	if (f->json && !*text) {
 		field_put(f, "null");
-	} else if (!f->json && is_plain(text)) {
+	} else if (!f->json && is_plain_logfmt(text)) {
 		field_put(f, text);
 	} else {
 		field_put(f, "\"");

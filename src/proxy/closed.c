@@ -192,7 +192,7 @@ closer_of(const struct session *s, enum close_reason reason)
 }
 
 static void
-add_name(struct closed_session *c, const char *name, size_t max)
+append_name(struct closed_session *c, const char *name, size_t max)
 {
 	size_t len = strnlen(name, max);
 
@@ -214,7 +214,7 @@ add_tls(struct closed_session *c, const struct session *s)
 	for (size_t i = 0; i < SESSION_TLS_TEXTS; i++) {
 		size_t nuls = SESSION_TLS_TEXTS - i;
 
-		add_name(c, all[i], sizeof(c->names) - c->names_len - nuls);
+		append_name(c, all[i], sizeof(c->names) - c->names_len - nuls);
 	}
 }
 
@@ -253,12 +253,13 @@ closed_note(struct closed_ring *ring, const struct session *s,
 	c.ended_ns = self->now_ns;
 	c.first = (uint8_t)closer_of(s, reason);
 	c.names_len = 0;
-	add_name(&c, s->frontend->spec->name, CLOSED_NAME_SIZE - 1);
-	add_name(&c, session_backend(s) ? session_backend(s)->spec->name : "",
+	append_name(&c, s->frontend->spec->name, CLOSED_NAME_SIZE - 1);
+	append_name(&c,
+	    session_backend(s) ? session_backend(s)->spec->name : "",
 	    CLOSED_NAME_SIZE - 1);
-	add_name(
+	append_name(
 	    &c, s->server ? s->server->spec->name : "", CLOSED_NAME_SIZE - 1);
-	add_name(&c, inspect_name(s), TLS_NAME_MAX);
+	append_name(&c, inspect_name(s), TLS_NAME_MAX);
 	add_tls(&c, s);
 	c.tcp_known[0] = c.tcp_known[1] = false;
 	if (wants_tcp(s, reason, (uint64_t)record->total_ms))

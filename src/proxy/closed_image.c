@@ -74,7 +74,7 @@ put_number(uint8_t *at, uint32_t tag, uint64_t n)
 }
 
 static uint8_t *
-put_text(uint8_t *at, uint32_t tag, const char *text)
+put_text_field(uint8_t *at, uint32_t tag, const char *text)
 {
 	return text ? image_field_put(at, tag, text, strnlen(text, TEXT_MAX))
 	            : at;
@@ -100,13 +100,13 @@ closed_image_encode(
 		at = put_number(at, tag, (uint64_t)c->member);
 	CLOSED_NUMBERS_TABLE(X)
 #undef X
-#define X(tag, member) at = put_text(at, tag, c->member);
+#define X(tag, member) at = put_text_field(at, tag, c->member);
 	CLOSED_TEXTS_TABLE(X)
 #undef X
 	at = image_field_put(at, BLOB_CLIENT, &s->client, sizeof(s->client));
 	at = image_field_put(at, BLOB_PEER, &s->peer, sizeof(s->peer));
-	at = put_text(at, BLOB_REASON, close_reason_text(s->reason));
-	at = put_text(at, BLOB_CODE, close_reason_code(s->reason));
+	at = put_text_field(at, BLOB_REASON, close_reason_text(s->reason));
+	at = put_text_field(at, BLOB_CODE, close_reason_code(s->reason));
 	at = image_field_put(at, BLOB_SERVER_ALPN, s->server_tls.alpn,
 	    strlen(s->server_tls.alpn));
 	at = image_field_put(at, BLOB_NAMES, c->names, c->names_len);
@@ -117,7 +117,7 @@ closed_image_encode(
 
 /* Returns a static text that is equal, or NULL if there are too many. */
 static const char *
-keep_text(const uint8_t *bytes, size_t size)
+intern_text(const uint8_t *bytes, size_t size)
 {
 	static char *kept[256];
 	char text[TEXT_MAX + 1];
@@ -167,7 +167,8 @@ are_names(const uint8_t *bytes, size_t size)
 }
 
 static bool
-read_endpoint(const uint8_t *bytes, size_t size, struct endpoint *ret_endpoint)
+read_closed_endpoint(
+    const uint8_t *bytes, size_t size, struct endpoint *ret_endpoint)
 {
 	if (size != sizeof(*ret_endpoint))
 		return false;
@@ -177,16 +178,16 @@ read_endpoint(const uint8_t *bytes, size_t size, struct endpoint *ret_endpoint)
 
 /* reason, code: see find_reason. */
 static bool
-read_blob(const struct image_field *f, const uint8_t *bytes,
+read_closed_blob(const struct image_field *f, const uint8_t *bytes,
     struct closed_session *c, unsigned *reason, unsigned *code)
 {
 	struct server_tls *tls = &c->session.server_tls;
 
 	switch (f->tag) {
 	case BLOB_CLIENT:
-		return read_endpoint(bytes, f->size, &c->session.client);
+		return read_closed_endpoint(bytes, f->size, &c->session.client);
 	case BLOB_PEER:
-		return read_endpoint(bytes, f->size, &c->session.peer);
+		return read_closed_endpoint(bytes, f->size, &c->session.peer);
 	case BLOB_REASON:
 		*reason = find_reason(close_reason_text, bytes, f->size);
 		return true;
@@ -230,13 +231,13 @@ read_number(
 }
 
 static void
-read_text(
+read_text_field(
     const struct image_field *f, const uint8_t *bytes, struct closed_session *c)
 {
 	switch (f->tag) {
 #define X(tag, member)                                                         \
 	case tag:                                                              \
-		c->member = keep_text(bytes, f->size);                         \
+		c->member = intern_text(bytes, f->size);                       \
 		break;
 		CLOSED_TEXTS_TABLE(X)
 #undef X
@@ -260,8 +261,8 @@ closed_image_decode(
 		if (f.tag < 100 && !read_number(&f, bytes, c))
 			return false;
 		if (f.tag >= 100 && f.tag < BLOB_CLIENT)
-			read_text(&f, bytes, c);
-		else if (!read_blob(&f, bytes, c, &reason, &code))
+			read_text_field(&f, bytes, c);
+		else if (!read_closed_blob(&f, bytes, c, &reason, &code))
 			return false;
 	}
 	if (reason == CLOSE_REASONS)

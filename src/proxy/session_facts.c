@@ -26,7 +26,7 @@ read_waits(const struct proxy *proxy, uint32_t pacing, struct session_facts *f)
 }
 
 static void
-read_fields(
+read_owner_fields(
     const struct proxy *proxy, const struct session *s, struct session_facts *f)
 {
 	const struct inspection *inspection;
@@ -72,7 +72,7 @@ session_facts_read(
 		f.deadline_ms = atomic_load_acquire(&proxy->deadlines[index]);
 		if (f.deadline_ms == 0)
 			return false;
-		read_fields(proxy, s, &f);
+		read_owner_fields(proxy, s, &f);
 		route = atomic_load_acquire(&s->route);
 		number = atomic_load_acquire(&s->number);
 		if (claim_generation_acquire(&s->handler.claim) != f.generation)

@@ -102,7 +102,7 @@ read_endpoint(const uint8_t *bytes, size_t size, struct endpoint *ret_endpoint)
 }
 
 static bool
-read_name(const uint8_t *bytes, size_t size, char out[TLS_NAME_MAX + 1])
+read_tls_name(const uint8_t *bytes, size_t size, char out[TLS_NAME_MAX + 1])
 {
 	if (size > TLS_NAME_MAX || memchr(bytes, '\0', size))
 		return false;
@@ -134,7 +134,7 @@ read_blob(uint32_t tag, const uint8_t *bytes, size_t size,
 	case BLOB_DESTINATION:
 		return read_endpoint(bytes, size, &image->destination);
 	case BLOB_NAME:
-		return read_name(bytes, size, image->name);
+		return read_tls_name(bytes, size, image->name);
 	case BLOB_PENDING_C:
 	case BLOB_PENDING_S:
 		return read_pending(bytes, size, tag == BLOB_PENDING_S, image);

@@ -14,7 +14,7 @@
 
 /* Returns the phase of the image, 0: the session cannot leave now. */
 static enum image_phase
-phase_of(const struct session *s, const struct pool_thread *self)
+image_phase_of(const struct session *s, const struct pool_thread *self)
 {
 	uint64_t in_state_ms = turn_now_ms(self) - s->state_ms;
 
@@ -239,7 +239,8 @@ session_leave(struct session *s, struct pool_thread *self)
 {
 	struct successor *to =
 	    atomic_load_acquire(&proxy_of(self)->successor); /* [P41] */
-	struct session_image image = {.n[IMAGE_PHASE] = phase_of(s, self)};
+	struct session_image image = {
+	    .n[IMAGE_PHASE] = image_phase_of(s, self)};
 
 	if (!to || image.n[IMAGE_PHASE] == 0 || s->side[HANDLE_CLIENT].tls ||
 	    s->side[HANDLE_SERVER].tls || !put_numbers(to, s, &image))

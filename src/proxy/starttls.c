@@ -61,7 +61,7 @@ refuse_client(const struct session *s, const char *why)
 
 /* Takes the request, of which no byte more has come. */
 static enum starttls_look
-answer_request(struct session *s, enum pgsql_request request)
+answer_tls_request(struct session *s, enum pgsql_request request)
 {
 	struct inspection *p = s->inspection;
 	uint8_t taken[PGSQL_REQUEST_SIZE];
@@ -125,7 +125,7 @@ starttls_with_client(struct session *s, size_t *ret_bytes)
 		                        "encryption, before the answer");
 	if (request == PGSQL_GSS && p->asked_gss)
 		return refuse_client(s, "it has asked for GSSAPI twice");
-	return answer_request(s, request);
+	return answer_tls_request(s, request);
 }
 
 static bool

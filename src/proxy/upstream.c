@@ -18,7 +18,8 @@
 #define PORTS_TRIED 10
 
 static void
-log_refusal(const struct server *server, const struct sock_refusal *refusal)
+log_option_refused(
+    const struct server *server, const struct sock_refusal *refusal)
 {
 	static struct log_limit limit;
 
@@ -94,7 +95,7 @@ connect_by(const struct session *s, const struct sock_way *way,
 	 * with the destination with the second. */
 	*ret_port_taken = fd == -EADDRINUSE || fd == -EADDRNOTAVAIL;
 	if (refusal.option && fd != -EADDRINUSE)
-		log_refusal(s->server, &refusal);
+		log_option_refused(s->server, &refusal);
 	return fd;
 }
 

@@ -115,7 +115,7 @@ read_32(const uint8_t *at)
 /* Reads a name in lower case, without a last dot, and moves *at behind it.
  * Returns false if there is none of at most 253 characters. */
 static bool
-read_name(const uint8_t *message, const uint8_t *end, const uint8_t **at,
+read_dns_name(const uint8_t *message, const uint8_t *end, const uint8_t **at,
     char out[ADDR_HOST_SIZE])
 {
 	char *name;
@@ -151,7 +151,8 @@ walk_begin(struct walk *w, const uint8_t *message, size_t len,
 	    .end = message + len,
 	    .left = DNS_RECORDS_MAX};
 	if (len < HEADER_SIZE || read_16(message + 4) != 1 ||
-	    !read_name(message, w->end, &w->at, question) || w->end - w->at < 4)
+	    !read_dns_name(message, w->end, &w->at, question) ||
+	    w->end - w->at < 4)
 		return false;
 	w->at += 4;
 	return true;
@@ -161,7 +162,7 @@ walk_begin(struct walk *w, const uint8_t *message, size_t len,
 static bool
 walk_next(struct walk *w, struct record *ret)
 {
-	if (!read_name(w->message, w->end, &w->at, ret->name) ||
+	if (!read_dns_name(w->message, w->end, &w->at, ret->name) ||
 	    w->end - w->at < 10)
 		return false;
 	ret->type = read_16(w->at);
@@ -228,7 +229,7 @@ follow_aliases(const uint8_t *message, size_t len, char name[ADDR_HOST_SIZE],
 			if (r.type != TYPE_CNAME || r.class != CLASS_IN ||
 			    strcmp(r.name, name) != 0)
 				continue;
-			if (!read_name(message, w.end, &at, name))
+			if (!read_dns_name(message, w.end, &at, name))
 				return false;
 			lower_ttl(ttl_s, r.ttl_s);
 			moved = true;
@@ -312,7 +313,7 @@ add_srv(struct dns_answer *answer, const struct walk *w, const struct record *r)
 	struct dns_srv srv;
 	void *room;
 
-	if (r->len < 7 || !read_name(w->message, w->end, &at, srv.target))
+	if (r->len < 7 || !read_dns_name(w->message, w->end, &at, srv.target))
 		return DNS_MALFORMED;
 	srv.priority = (uint16_t)read_16(r->data);
 	srv.weight = (uint16_t)read_16(r->data + 2);
@@ -335,7 +336,7 @@ add_srv(struct dns_answer *answer, const struct walk *w, const struct record *r)
 }
 
 static bool
-add_extra(struct dns_answer *answer, const struct record *r)
+add_extra_addr(struct dns_answer *answer, const struct record *r)
 {
 	struct dns_extra extra = {.srv = 0};
 	void *room;
@@ -398,7 +399,7 @@ dns_read_srvs(struct dns_answer *answer, const uint8_t *message, size_t len)
 	 * records costs the extra addresses alone. */
 	left = read_16(message + 8) + read_16(message + 10);
 	while (walk_section(&w, &left, &r, &end) && !end)
-		if (!add_extra(answer, &r))
+		if (!add_extra_addr(answer, &r))
 			return DNS_NO_MEMORY;
 	return DNS_OK;
 }

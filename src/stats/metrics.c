@@ -419,7 +419,7 @@ put_pools(struct metrics *m, size_t number, FILE *out)
 }
 
 static bool
-put_tls(struct metrics *m, size_t number, FILE *out)
+put_tls_metrics(struct metrics *m, size_t number, FILE *out)
 {
 	metrics_put_tls(out, m->model->spec, number);
 	return true;
@@ -476,7 +476,8 @@ more_metrics(struct answer_rest *rest, const struct command_env *env, FILE *out)
 	        put_lists},
 	    {metrics_resolver_count(control_names(env->control)), put_resolver},
 	    {metrics_sets_count(env->control), put_sets},
-	    {m->model->spec->tls_n > 0 ? metrics_tls_count() : 0, put_tls},
+	    {m->model->spec->tls_n > 0 ? metrics_tls_count() : 0,
+	        put_tls_metrics},
 	    {m->model->spec->tls_n > 0, put_certificates},
 	};
 
