@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Least connections: the server with the fewest sessions for its weight, the
- * new session included; among equals the one not chosen for longest.
+ * Least connections: the server with the fewest sessions for its weight.
+ * Equals, as are all that are idle, take turns in proportion to their weights:
+ * each server has the time of its next turn, which is later by the inverse of
+ * its weight when it has been chosen, and the earliest turn comes first
+ * (start-time fair queueing).  A server that was not chosen for a while has one
+ * turn in advance, not all that it has missed.
  *
  * The plan is a tournament.  The servers are the leaves of a binary tree, each
  * inner node names the better of its two children's winners, and the root names
@@ -22,8 +26,12 @@
 #include "model/lineup.h"
 #include "model/server.h"
 
+/* How far the turns of a server of average weight are apart. */
+#define TURN (UINT64_C(1) << 20)
+
 struct tournament {
 	uint32_t leaves;  /* a power of two */
+	uint64_t *apart;  /* how far the turns of each place are apart */
 	uint64_t nodes[]; /* from 1, the root; refreshes << 32 | place */
 };
 
@@ -40,6 +48,13 @@ node_winner(const struct lineup *lineup, uint32_t node)
 	return (uint32_t)atomic_load_acquire(&t->nodes[node]);
 }
 
+/* Times of turns wrap around. */
+static bool
+is_earlier(uint64_t a, uint64_t b)
+{
+	return (int64_t)(a - b) < 0;
+}
+
 static uint32_t
 better_place(const struct lineup *lineup, uint32_t a, uint32_t b)
 {
@@ -49,8 +64,8 @@ better_place(const struct lineup *lineup, uint32_t a, uint32_t b)
 		return a;
 	if (lineup_less_loaded(lineup, b, a))
 		return b;
-	return atomic_load_relaxed(&lineup->states[b]->chosen) <
-	               atomic_load_relaxed(&lineup->states[a]->chosen)
+	return is_earlier(atomic_load_relaxed(&lineup->states[b]->turn),
+	           atomic_load_relaxed(&lineup->states[a]->turn))
 	           ? b
 	           : a;
 }
@@ -86,10 +101,15 @@ leastconn_prepare(struct lineup *lineup, const struct lineup *former)
 	(void)former;
 	while (leaves < lineup->servers_n)
 		leaves *= 2;
-	t = calloc(1, sizeof(*t) + leaves * sizeof(t->nodes[0]));
+	t = calloc(1, sizeof(*t) + 2 * leaves * sizeof(t->nodes[0]));
 	if (!t)
 		return -ENOMEM;
 	t->leaves = leaves;
+	t->apart = t->nodes + leaves;
+	for (uint32_t i = 0; i < lineup->servers_n; i++)
+		t->apart[i] =
+		    TURN * lineup->weight_sum /
+		    ((uint64_t)lineup->weights[i] * lineup->servers_n);
 	lineup->plan = t;
 	for (uint32_t node = leaves - 1; node > 0; node--)
 		node_refresh(lineup, node);
@@ -123,14 +143,29 @@ leastconn_preview(const struct lineup *lineup, const struct choice *choice)
 	return best;
 }
 
+/* Two threads may do this at once: a turn more or less is of no account. */
+static void
+take_turn(const struct lineup *lineup, uint32_t place)
+{
+	const struct tournament *t = lineup->plan;
+	uint64_t *present = &lineup->servers[place]->backend->state->turn;
+	uint64_t *own = &lineup->states[place]->turn;
+	uint64_t now = atomic_load_relaxed(present);
+	uint64_t turn = atomic_load_relaxed(own);
+
+	if (is_earlier(turn, now))
+		turn = now;
+	else if (turn != now)
+		atomic_store_relaxed(present, turn);
+	atomic_store_relaxed(own, turn + t->apart[place]);
+}
+
 static uint32_t
 leastconn_choose(const struct lineup *lineup, const struct choice *choice)
 {
 	uint32_t best = leastconn_preview(lineup, choice);
-	uint64_t *cursor = &lineup->servers[best]->backend->state->cursor;
 
-	atomic_store_relaxed(&lineup->states[best]->chosen,
-	    atomic_add_relaxed(cursor, UINT64_C(1)) + 1);
+	take_turn(lineup, best);
 	return best;
 }
 
@@ -146,7 +181,7 @@ leastconn_explain(const struct lineup *lineup, const struct choice *choice,
 		          !lineup_less_loaded(lineup, place, i);
 	snprintf(ret_why, BALANCE_WHY_SIZE,
 	    equals > 1 ? "it has the fewest sessions for its weight, and of "
-	                 "the %u that have as few it was not chosen for longest"
+	                 "the %u that have as few it is this one's turn"
 	               : "it has the fewest sessions for its weight",
 	    equals);
 }

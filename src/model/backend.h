@@ -29,8 +29,8 @@ struct backend_state {
 	struct lineup *lineup; /* [P4] released by control, acquired by data */
 	struct counters *counters;
 	struct timings *timings;
-	/* Choices so far: leastconn's; relaxed. */
-	uint64_t cursor CACHE_LINE_ALIGNED;
+	/* leastconn: the turn of the server that was chosen last; relaxed. */
+	uint64_t turn CACHE_LINE_ALIGNED;
 	struct gauge sessions CACHE_LINE_ALIGNED;
 	struct timing_average average[TIMINGS_AVERAGED];
 	struct queue queue CACHE_LINE_ALIGNED;

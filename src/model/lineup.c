@@ -130,8 +130,8 @@ lineup_less_loaded(const struct lineup *lineup, uint32_t a, uint32_t b)
 {
 	const struct server_state *x = lineup->states[a];
 	const struct server_state *y = lineup->states[b];
-	uint64_t of_x = atomic_load_relaxed(&x->sessions.now) + 1ull;
-	uint64_t of_y = atomic_load_relaxed(&y->sessions.now) + 1ull;
+	uint64_t of_x = atomic_load_relaxed(&x->sessions.now);
+	uint64_t of_y = atomic_load_relaxed(&y->sessions.now);
 
 	if (lineup->limited) {
 		bool room = lineup_has_room(lineup, a);
@@ -146,10 +146,9 @@ void
 lineup_score_loads(const struct lineup *lineup, double *ret_scores)
 {
 	for (uint32_t i = 0; i < lineup->servers_n; i++)
-		ret_scores[i] =
-		    (atomic_load_relaxed(&lineup->states[i]->sessions.now) +
-		        1.0) /
-		    lineup->weights[i];
+		ret_scores[i] = (double)atomic_load_relaxed(
+		                    &lineup->states[i]->sessions.now) /
+		                lineup->weights[i];
 }
 
 unsigned

@@ -123,12 +123,12 @@ uint32_t lineup_next_open(
     const struct lineup *lineup, const struct choice *choice, uint32_t from);
 
 /* Whether the server at place a is less loaded than the one at place b: a
- * server with room is less loaded than one without; otherwise sessions, the new
- * one included, in proportion to weight decide. */
+ * server with room is less loaded than one without; otherwise sessions in
+ * proportion to weight decide. */
 bool lineup_less_loaded(const struct lineup *lineup, uint32_t a, uint32_t b);
 
 /* Describes the scores of lineup_score_loads to people. */
-#define LINEUP_LOAD "sessions, the new one included, for weight"
+#define LINEUP_LOAD "sessions for weight"
 
 /* Writes the score of each place, which is what lineup_less_loaded compares. */
 void lineup_score_loads(const struct lineup *lineup, double *ret_scores);

@@ -90,7 +90,7 @@ struct server_state {
 	/* Of these, sessions that another process has now: see backend_pass.
 	 * Any thread, relaxed. */
 	uint32_t passed;
-	uint64_t chosen; /* leastconn: when last, in choices; relaxed */
+	uint64_t turn; /* leastconn: the next one; relaxed */
 	struct timing_average average[TIMINGS_AVERAGED]; /* same line */
 	struct passive passive CACHE_LINE_ALIGNED;
 	struct bandwidth bandwidth;

@@ -90,6 +90,17 @@ names() {
 	equal "b's sessions" 30 "$(sessions | grep -c ' app/b ')"
 }
 
+@test "balance: idle servers under leastconn take turns by weight" {
+	local of_b
+
+	start_app a
+	start_app b
+	BALANCE=leastconn web 'a weight=30' 'b weight=10'
+	# The one before may not have ended when the next one comes.
+	of_b=$(names 40 | grep -c '^b$')
+	[ "$of_b" -ge 7 ] && [ "$of_b" -le 20 ] || fail "$of_b sessions at b"
+}
+
 @test "balance: source keeps a client with its server, and moves it when it dies" {
 	local home other
 

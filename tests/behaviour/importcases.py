@@ -6,8 +6,10 @@ ROUNDS_ELSE = 6
 # More where a choice is random, or there are many servers or unequal weights.
 ROUNDS = {
     'haproxy/agents': 44,
+    'haproxy/mysql-split': 24,
     'haproxy/templates': 24,
     'nginx/hashes': 24,
+    'nginx/snippet': 70,
     'nginx/split': 40,
 }
 
@@ -46,8 +48,6 @@ SUBSTITUTIONS = [
     ('haproxy/agents weight 50', 'weight 2', 'every server is to be seen in a few rounds'),
     ('haproxy/allowlist silent-drop', 'reject',
      'such a client waits for the deadline of the test'),
-    ('haproxy/mysql-split weight 20', 'weight 1',
-     'of idle servers leastconn of lfproxy takes the one of the largest weight'),
     ('haproxy/http-site alpn h2,', 'alpn ', 'the clients here speak no HTTP/2'),
     ('haproxy/limits gt 20 ', 'gt 20000 ',
      'all clients have one address here, and are more than the rule lets pass'),
@@ -81,8 +81,6 @@ SUBSTITUTIONS = [
     ('nginx/dynamic \n    server {\n        listen 7900;\n        proxy_pass nowhere;\n    }',
      '', 'nginx before 1.25.5 refuses two servers at one address'),
     ('nginx/mail \\$remote_addr transparent', '127.0.0.9', RIGHTS),
-    ('nginx/snippet weight=300', 'weight=5',
-     'of idle servers least_conn of lfproxy takes the one of the largest weight'),
     ('nginx/weights deferred ', '', 'nginx before 1.23 refuses it in stream'),
     ('nginx/sockets somewhere.example.com', '127.0.3.3', 'a name that this host has not'),
     ('nginx/suffix :5223', ':@PORT:5223@', 'a port of the servers'),

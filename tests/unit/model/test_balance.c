@@ -271,6 +271,42 @@ leastconn_fills_the_emptiest_first_and_takes_turns_among_equals(void **state)
 	rig_fini(&rig);
 }
 
+static void
+leastconn_has_idle_servers_take_turns_by_weight(void **state)
+{
+	static const unsigned weights[] = {3, 1, 6};
+	struct shares shares;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, &balance_leastconn, 3, weights, false);
+	share_out(&rig, 1000, &shares);
+	for (unsigned i = 0; i < 3; i++)
+		assert_in_range(
+		    shares.of[i], 100 * weights[i] - 1, 100 * weights[i] + 1);
+	/* Neither do they come in clusters, nor is what a server has missed
+	 * made up for. */
+	rig_set_up(&rig, 0, false);
+	share_out(&rig, 700, &shares);
+	rig_set_up(&rig, 0, true);
+	for (unsigned round = 0; round < 10; round++) {
+		share_out(&rig, 10, &shares);
+		assert_in_range(shares.of[0], 2, 4);
+		assert_in_range(shares.of[1], 0, 2);
+	}
+	/* As idle as they are equals with sessions. */
+	for (unsigned i = 0; i < 10; i++)
+		assert_non_null(rig_choose(&rig, 0, 0));
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(
+		    rig.backend->servers[i]->sessions->now, weights[i]);
+	share_out(&rig, 1000, &shares);
+	for (unsigned i = 0; i < 3; i++)
+		assert_in_range(
+		    shares.of[i], 100 * weights[i] - 2, 100 * weights[i] + 2);
+	rig_fini(&rig);
+}
+
 struct churn {
 	pthread_t thread;
 	struct rig *rig;
@@ -940,6 +976,7 @@ main(void)
 	    cmocka_unit_test(leastconn_evens_out_long_and_short_sessions),
 	    cmocka_unit_test(
 	        leastconn_fills_the_emptiest_first_and_takes_turns_among_equals),
+	    cmocka_unit_test(leastconn_has_idle_servers_take_turns_by_weight),
 	    cmocka_unit_test(leastconn_is_exact_again_after_concurrent_changes),
 	    cmocka_unit_test(
 	        random_shares_by_weight_and_avoids_the_busier_of_two),
