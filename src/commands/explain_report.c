@@ -100,16 +100,26 @@ put_entry_json(struct report *r, const struct explained_entry *e)
 	report_json_known(r, "entry_line", e->line > 0, e->line);
 }
 
-/* Writes nothing if there is no entry. */
 static void
-put_entry_text(struct report *r, const struct explained_entry *e)
+put_dst_entry_json(struct report *r, const struct explained_entry *e)
+{
+	report_json_string(r, "dst_entry", e->range);
+	report_json_string(r, "dst_entry_file", e->file);
+	report_json_known(r, "dst_entry_line", e->line > 0, e->line);
+}
+
+/* Writes nothing if there is no entry.  of: what the entry has, after a blank;
+ * "": the client. */
+static void
+put_entry_text(
+    struct report *r, const struct explained_entry *e, const char *of)
 {
 	if (e->range && e->line > 0)
-		report_text(
-		    r, "  entry    %s in %s:%u\n", e->range, e->file, e->line);
+		report_text(r, "  entry    %s in %s:%u%s\n", e->range, e->file,
+		    e->line, of);
 	else if (e->range)
-		report_text(r, "  entry    %s in %s\n", e->range,
-		    e->file ? e->file : "add acl");
+		report_text(r, "  entry    %s in %s%s\n", e->range,
+		    e->file ? e->file : "add acl", of);
 }
 
 /* In text, writes nothing for a frontend without rules. */
@@ -134,7 +144,7 @@ put_access(struct report *r, const struct explained_access *a)
 		    a->denied ? ": " : "", a->denied ? action : "");
 	else if (a->rules)
 		report_text(r, "  access   allowed: no rule matches\n");
-	put_entry_text(r, &a->entry);
+	put_entry_text(r, &a->entry, "");
 }
 
 /* In text, writes nothing for a frontend without limits. */
@@ -181,6 +191,7 @@ put_rule(struct report *r, const struct explained_sni *sni, const char *text,
 	report_json(r, "line", "%u", sni->line);
 	report_json_string(r, "text", text);
 	put_entry_json(r, &sni->entry);
+	put_dst_entry_json(r, &sni->dst_entry);
 	report_close(r);
 	if (is_shown)
 		report_text(r, ": the rule %s in %s:%u\n", sni->rule, sni->file,
@@ -188,7 +199,8 @@ put_rule(struct report *r, const struct explained_sni *sni, const char *text,
 	else
 		report_text(
 		    r, "  rule     %s in %s:%u\n", text, sni->file, sni->line);
-	put_entry_text(r, &sni->entry);
+	put_entry_text(r, &sni->entry, "");
+	put_entry_text(r, &sni->dst_entry, " (dst)");
 }
 
 /* In text, writes nothing if the user gave no name and the frontend does not

@@ -292,18 +292,18 @@ explain_entry(const struct acl_list *list, const struct endpoint *client,
 	return ok;
 }
 
-/* Notes the entry of the first list in src that has the client, unless src
- * names its address.  Returns false when memory is short. */
+/* Notes the entry of the first list in src or dst that has the address, unless
+ * src or dst names the address.  Returns false when memory is short. */
 static bool
-note_src_entry(const struct frontend *f, const struct rule_ranges *src,
-    const struct endpoint *client, struct explained_entry *e)
+note_rule_entry(const struct frontend *f, const struct rule_ranges *ranges,
+    const struct endpoint *address, struct explained_entry *e)
 {
-	for (size_t i = 0; i < src->n; i++)
-		if (cidr_has(&src->all[i], client))
+	for (size_t i = 0; i < ranges->n; i++)
+		if (cidr_has(&ranges->all[i], address))
 			return true;
-	for (size_t i = 0; i < src->lists_n && !e->range; i++)
+	for (size_t i = 0; i < ranges->lists_n && !e->range; i++)
 		if (!explain_entry(
-		        f->model->lists[src->lists[i].list], client, e))
+		        f->model->lists[ranges->lists[i].list], address, e))
 			return false;
 	return true;
 }
@@ -311,7 +311,7 @@ note_src_entry(const struct frontend *f, const struct rule_ranges *src,
 /* Notes the rule that matches.  Returns false when memory is short. */
 static bool
 note_rule(const struct frontend *f, const struct rule_found *found,
-    const struct endpoint *client, struct explained_sni *sni)
+    const struct explained_client *client, struct explained_sni *sni)
 {
 	const struct rule_spec *rule = &f->spec->rules[found->rule];
 	const struct spec_place *place = &rule->place;
@@ -327,7 +327,9 @@ note_rule(const struct frontend *f, const struct rule_found *found,
 		sni->rule = NULL;
 		return false;
 	}
-	return ok && note_src_entry(f, &rule->src, client, &sni->entry);
+	return ok &&
+	       note_rule_entry(f, &rule->src, &client->client, &sni->entry) &&
+	       note_rule_entry(f, &rule->dst, &client->local, &sni->dst_entry);
 }
 
 static void
@@ -367,8 +369,8 @@ explain_rule(const struct frontend *f, const struct explained_client *client,
 	             : f->spec->routes_n > 0   ? frontend_peek_route(f)
 	                                       : f->backends_n;
 	note_fallback(f, e, ret_route, &ok);
-	return ok && (answer != RULES_MATCH ||
-	                 note_rule(f, &found, &client->client, &e->sni));
+	return ok &&
+	       (answer != RULES_MATCH || note_rule(f, &found, client, &e->sni));
 }
 
 /* Explains what gate_client would answer.  Returns false when memory is short.
@@ -477,6 +479,8 @@ explanation_free(struct explanation *explanation)
 	free(e->access.entry.file);
 	free(e->sni.entry.range);
 	free(e->sni.entry.file);
+	free(e->sni.dst_entry.range);
+	free(e->sni.dst_entry.file);
 	free(e->sni.name);
 	free(e->sni.rule);
 	free(e->sni.file);

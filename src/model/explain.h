@@ -76,7 +76,7 @@ enum unknown {
 #define EXPLAIN_DRAWS_MAX 4096u
 #define EXPLAIN_NS        (300 * 1000)
 
-/* The longest entry of a rule's list that has the client, as `10.0.0.0/8`, and
+/* The longest entry of a rule's list that has the address, as `10.0.0.0/8`, and
  * the file that the entry comes from, NULL for one that a command has added.
  * range NULL: the rule has no list, or an address in the rule decides. */
 struct explained_entry {
@@ -96,7 +96,9 @@ struct explained_sni {
 	 * it has none; and its place. */
 	char *rule, *file;
 	unsigned line;
-	struct explained_entry entry; /* of a list in src */
+	/* Of a list in src, which has the client, and of one in dst, which has
+	 * the address that the client connects to. */
+	struct explained_entry entry, dst_entry;
 };
 
 /* The part of allow and deny. */

@@ -88,6 +88,10 @@ entry = 127.0.0.1" routes partners inside other <<-END
 	    "$("$LFPROXY" -T -c "$T/lfproxy.ini" | grep '^route = src')"
 	ctl del acl partners 127.0.0.1
 	answers inside none --raw hello
+	run -0 ctl explain 198.51.100.1 web to 127.0.0.1:80
+	[[ $output == *"  entry    127.0.0.1 in $T/lfproxy.ini:$(line_of 'entry = 127.0.0.1') (dst)"* ]]
+	run -0 ctl --json explain 198.51.100.1 web to 127.0.0.1:80
+	[[ $output == *'"entry":null,'*'"dst_entry":"127.0.0.1","dst_entry_file":"'"$T/lfproxy.ini"'","dst_entry_line":'* ]]
 	ctl clear acl here
 	answers other none --raw hello
 	# What commands have deleted comes back.
