@@ -328,6 +328,15 @@ on_accept_deadline(struct timed_task *task, uint64_t now_ms)
 
 /* -- the end -- */
 
+/* Returns how long that share of the sessions paused at most. */
+static double
+pause_ms(const struct session_receiver *r, double share)
+{
+	const struct histogram *pauses = &r->control->proxy.pauses;
+
+	return (double)histogram_quantile_ns(pauses, share) / 1e6;
+}
+
 static void
 end_receiver(struct session_receiver *r)
 {
@@ -353,8 +362,8 @@ end_receiver(struct session_receiver *r)
 	r->lines = NULL;
 	r->n = 0;
 	log_info("the former process has ended; %u of its sessions went on "
-	         "here",
-	    r->status.taken);
+	         "here; the longest pause was %.1f ms, p99.9 %.1f ms",
+	    r->status.taken, pause_ms(r, 1), pause_ms(r, 0.999));
 }
 
 /* Returns false when there is nothing to read now, or never again. */
@@ -454,5 +463,14 @@ session_receiver_free(struct session_receiver *receiver)
 struct receiver_status
 session_receiver_status(const struct session_receiver *receiver)
 {
-	return receiver ? receiver->status : (struct receiver_status){0};
+	struct receiver_status status = {0};
+	const struct histogram *pauses;
+
+	if (!receiver)
+		return status;
+	status = receiver->status;
+	pauses = &receiver->control->proxy.pauses;
+	status.pause_p999_ns = histogram_quantile_ns(pauses, 0.999);
+	status.pause_max_ns = atomic_load_relaxed(&pauses->max_ns);
+	return status;
 }

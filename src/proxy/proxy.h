@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/histogram.h"
 #include "base/slab.h"
 #include "lf/pool.h"
 #include "model/model.h"
@@ -84,6 +85,10 @@ struct proxy {
 	/* The process that sessions are handed over to, or NULL.  The control
 	 * thread sets it once, released.  [P41] */
 	struct successor *successor;
+	/* How long sessions of the former process (session_adopt.h) have
+	 * paused, from their last turn there to their first one here.  Any
+	 * thread, relaxed. */
+	struct histogram pauses;
 	struct proxy_limits limits CACHE_LINE_ALIGNED;
 	struct exhaustion exhaustion CACHE_LINE_ALIGNED;
 };

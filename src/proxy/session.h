@@ -206,8 +206,10 @@ struct session {
 	struct endpoint client; /* [P21] who has connected: session_client */
 	/* Times, clock_now_ms: 0 when not reached.  [P21]: accepted_. */
 	uint64_t accepted_ms, connecting_ms, connected_ms;
-	uint64_t state_ms;      /* when the state was last set */
-	uint64_t connecting_ns; /* clock_now_ns, of the last connect */
+	uint64_t state_ms; /* when the state was last set */
+	/* clock_now_ns, of the last connect; until the first turn of a session
+	 * of the former process, when it left that; 0: not known. */
+	uint64_t connecting_ns;
 	uint64_t accepted_wall_us;
 	uint32_t number; /* [P21] see session_id */
 	/* The serials of the servers tried so far, which a reload may free.  A

@@ -58,7 +58,8 @@
 	X(30, AUTHORITY, "length of the name from a PROXY header")             \
 	X(31, HEADER_MS, "clock_now_ms, when the header was complete")         \
 	X(32, PROTOCOLS, "see inspection.protocols")                           \
-	X(33, NUMBER, "see session_id; 0: an older sender does not tell it")
+	X(33, NUMBER, "see session_id; 0: an older sender does not tell it")   \
+	X(34, LEFT_NS, "clock_now_ns, when it was sent")
 
 enum image_number {
 #define X(tag, name, what) IMAGE_##name,

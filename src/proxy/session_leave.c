@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
 #include "lf/pool.h"
 #include "net/handover.h"
 #include "proxy/inspection.h"
@@ -179,6 +180,7 @@ put_facts(const struct session *s, struct session_image *image,
 	n[IMAGE_CLOSER] = s->closer;
 	n[IMAGE_TRIES] = s->tries;
 	n[IMAGE_POSITION] = s->waiter.position;
+	n[IMAGE_LEFT_NS] = clock_now_ns();
 	put_flag(image, IMAGE_REDISPATCHED, s->redispatched);
 	put_flag(image, IMAGE_ASKED, s->asked);
 	put_flag(image, IMAGE_SPOKE, s->spoke);

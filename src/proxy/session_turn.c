@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
 #include "base/list.h"
 #include "lf/pool.h"
 #include "proxy/accesslog.h"
@@ -239,12 +240,24 @@ adopted_step(struct session *s, struct pool_thread *self)
 	return on_events(s, 0, self);
 }
 
+/* NOTE_ADOPT, whatever the turn does: how long the session has paused. */
+static void
+note_pause(const struct session *s, struct proxy *proxy)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (s->connecting_ns > 0 && s->connecting_ns <= now_ns)
+		histogram_add_shared(&proxy->pauses, now_ns - s->connecting_ns);
+}
+
 /* Returns the first step of the turn.  Notes come before events. */
 static struct verdict
 first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 {
 	bool timeout = pending & NOTE_TIMEOUT;
 
+	if (pending & NOTE_ADOPT)
+		note_pause(s, proxy_of(self));
 	if (pending & NOTE_KILL)
 		return verdict_close(CAUSE_KILLED);
 	if (pending & NOTE_LEAVE && session_leave(s, self))

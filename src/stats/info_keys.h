@@ -248,12 +248,20 @@
 	    NUMBER(facts->former.left), OWN("former_sessions_left"))           \
 	X(87, "Lfproxy_capabilities", "CGS:str",                               \
 	    "capabilities of the process, see capabilities(7)",                \
-	    TEXT(capabilities_text()), NO_METRIC("a text"))
+	    TEXT(capabilities_text()), NO_METRIC("a text"))                    \
+	X(88, "FormerPauseP999_us", "MMP:u64",                                 \
+	    "microseconds that 99.9% of those sessions paused at most",        \
+	    NUMBER(facts->former.pause_p999_ns / NS_PER_US),                   \
+	    OWN_US("former_sessions_pause_p999_seconds"))                      \
+	X(89, "FormerPauseMax_us", "MMP:u64",                                  \
+	    "microseconds that one of those sessions paused at most",          \
+	    NUMBER(facts->former.pause_max_ns / NS_PER_US),                    \
+	    OWN_US("former_sessions_pause_max_seconds"))
 /* clang-format on */
 
 /* The first position of the counters of exhausted resources, one for each name
  * in proxy/exhaustion.h, in that order. */
-#define INFO_EXHAUSTION_POS 88
+#define INFO_EXHAUSTION_POS 90
 
 #define X(...) +1
 enum { INFO_KEYS = INFO_KEYS_TABLE(X) };
