@@ -4,10 +4,12 @@
 #include "control/session_sender.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -21,8 +23,6 @@
 #include "proxy/reaper.h"
 #include "proxy/successor.h"
 
-/* After the sessions of queues were told: their threads hand them over. */
-#define QUEUES_FIRST_MS 5
 /* After a pass: the sessions that were told last take their turns. */
 #define PASS_ENDS_MS 5
 /* How long the end waits for the other process to read the last sums. */
@@ -42,8 +42,13 @@ struct session_sender {
 	ev_io io;
 	ev_timer tick;
 	uint64_t names_by_ms;
-	bool named;        /* the other process has told what it knows */
+	bool named;       /* the other process has told what it knows */
+	uint32_t *queued; /* the slots of those that are told first, or NULL */
+	size_t queued_n, queued_told;
 	uint32_t at;       /* the next session to tell */
+	uint32_t told;     /* successor.told, when all of them have acted */
+	uint64_t acted_ms; /* when one of them last has */
+	uint32_t acted;    /* successor.told then */
 	uint32_t passed;   /* when this pass began */
 	uint64_t wait_ms;  /* tells none before that */
 	uint64_t pause_ms; /* before the next pass, if nothing has left */
@@ -229,6 +234,44 @@ channel_is_full(struct session_sender *s)
 	return atomic_load_relaxed(&s->to->full);
 }
 
+/* Returns how many sessions are on their way: told and still to act, or in the
+ * channel.  One that was told and has ended never acts. */
+static uint32_t
+on_their_way(struct session_sender *s, uint64_t now_ms)
+{
+	uint32_t acted = atomic_load_relaxed(&s->to->told);
+	int unread = 0;
+
+	if (acted != s->acted || s->told == acted)
+		s->acted_ms = now_ms;
+	else if (now_ms >= s->acted_ms + SENDER_LOST_MS)
+		s->told = acted;
+	s->acted = acted;
+	/* Those that were thought to have ended may act after all. */
+	if (acted - s->told < UINT32_MAX / 2)
+		s->told = acted;
+	if (ioctl(s->channel, SIOCOUTQ, &unread) < 0)
+		unread = 0;
+	return s->told - acted + (uint32_t)unread / SENDER_MESSAGE;
+}
+
+/* Tells as many sessions as there is room for.  Those of queues go first, in
+ * their order. */
+static void
+tell_some(struct session_sender *s, uint64_t now_ms)
+{
+	struct proxy *proxy = &s->control->proxy;
+	uint32_t n = on_their_way(s, now_ms), room;
+
+	room = n < SENDER_WINDOW ? SENDER_WINDOW - n : 0;
+	s->told += room;
+	for (; room > 0 && s->queued_told < s->queued_n; room--)
+		proxy_note_one(proxy, s->queued[s->queued_told++], NOTE_LEAVE);
+	if (room > 0)
+		s->at = proxy_note_some(proxy, s->at, &room, NOTE_LEAVE);
+	s->told -= room;
+}
+
 /* All were told.  A pass in which none has left is followed by a longer pause
  * each time. */
 static void
@@ -285,7 +328,7 @@ sender_on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 	    channel_is_full(s))
 		return;
 	if (s->at < slab_made(&proxy->sessions)) {
-		s->at = proxy_note_some(proxy, s->at, SENDER_NOTES, NOTE_LEAVE);
+		tell_some(s, now_ms);
 		if (s->at >= slab_made(&proxy->sessions))
 			s->wait_ms = now_ms + PASS_ENDS_MS;
 		return;
@@ -308,8 +351,7 @@ begin_passes(struct session_sender *s)
 	if (send_lines(s, &s->later))
 		(void)send_lines(s, &s->counts);
 	atomic_store_release(&c->proxy.successor, s->to); /* [P41] */
-	proxy_note_queued(&c->proxy, NOTE_LEAVE);
-	s->wait_ms = clock_now_ms() + QUEUES_FIRST_MS;
+	s->queued = proxy_list_queued(&c->proxy, &s->queued_n);
 }
 
 /* The other process is gone, or says what it should not.  The sessions that it
@@ -407,6 +449,7 @@ session_sender_free(struct session_sender *sender)
 	close(sender->channel);
 	successor_free(sender->to);
 	counters_sent_fini(&sender->counters);
+	free(sender->queued);
 	free(sender->later.text);
 	free(sender->counts.text);
 	free(sender->sums.text);

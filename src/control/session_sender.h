@@ -26,9 +26,15 @@
 struct control;
 struct session_sender;
 
-/* Sessions that are told in SENDER_TICK_MS. */
-#define SENDER_NOTES   128u
+/* Sessions that are on their way at a time.  A session pauses until all before
+ * it in the channel have gone on, and the events of others wait behind those
+ * that were told to leave. */
+#define SENDER_WINDOW  128u
 #define SENDER_TICK_MS 1
+/* What a session takes of the channel, in the kernel's account. */
+#define SENDER_MESSAGE 1280u
+/* When no session acts for so long, those that were told have ended. */
+#define SENDER_LOST_MS 20
 /* How long the other process may take to tell what it knows. */
 #define SENDER_NAMES_MS 5000
 /* Between two passes, when nothing has left; doubles. */

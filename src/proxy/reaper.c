@@ -115,20 +115,26 @@ proxy_note_all(struct proxy *proxy, uint32_t note)
 #define NOTE_SOME_SLOTS 4096u
 
 uint32_t
-proxy_note_some(struct proxy *proxy, uint32_t from, uint32_t n, uint32_t note)
+proxy_note_some(struct proxy *proxy, uint32_t from, uint32_t *n, uint32_t note)
 {
 	uint32_t made = slab_made(&proxy->sessions);
 	uint32_t end = from + NOTE_SOME_SLOTS;
 
 	if (end > made)
 		end = made;
-	for (; from < end && n > 0; from++) {
+	for (; from<end && * n> 0; from++) {
 		if (atomic_load_relaxed(&proxy->deadlines[from]) == 0)
 			continue;
 		note_session(proxy, from, UINT64_MAX, note);
-		n--;
+		--*n;
 	}
 	return from;
+}
+
+void
+proxy_note_one(struct proxy *proxy, uint32_t index, uint32_t note)
+{
+	note_session(proxy, index, UINT64_MAX, note);
 }
 
 struct queued {
@@ -145,14 +151,15 @@ by_time(const void *a, const void *b)
 	       (x->accepted_ms < y->accepted_ms);
 }
 
-void
-proxy_note_queued(struct proxy *proxy, uint32_t note)
+uint32_t *
+proxy_list_queued(struct proxy *proxy, size_t *ret_n)
 {
 	uint32_t made = slab_made(&proxy->sessions);
 	struct queued *all = calloc(made + 1u, sizeof(*all));
+	uint32_t *slots = calloc(made + 1u, sizeof(*slots));
 	size_t n = 0;
 
-	for (uint32_t i = 0; all && i < made; i++) {
+	for (uint32_t i = 0; all && slots && i < made; i++) {
 		const struct session *s = slab_at(&proxy->sessions, i);
 
 		if (atomic_load_relaxed(&proxy->deadlines[i]) != 0 &&
@@ -163,8 +170,10 @@ proxy_note_queued(struct proxy *proxy, uint32_t note)
 	if (n > 0)
 		qsort(all, n, sizeof(*all), by_time);
 	for (size_t i = 0; i < n; i++)
-		note_session(proxy, all[i].index, UINT64_MAX, note);
+		slots[i] = all[i].index;
 	free(all);
+	*ret_n = n;
+	return slots;
 }
 
 void

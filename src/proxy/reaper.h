@@ -32,14 +32,19 @@ void proxy_set_deadline(
  * and leave NOTE_KILL until proxy_sessions is 0. */
 void proxy_note_all(struct proxy *proxy, uint32_t note);
 
-/* Control thread: leaves the note with up to n sessions from that slot on.
- * Returns the slot to go on with. */
+/* Control thread: leaves the note with up to *n sessions from that slot on, and
+ * takes their number off *n.  Returns the slot to go on with. */
 uint32_t proxy_note_some(
-    struct proxy *proxy, uint32_t from, uint32_t n, uint32_t note);
+    struct proxy *proxy, uint32_t from, uint32_t *n, uint32_t note);
 
-/* Control thread: leaves the note with every session that waits in a queue, in
- * the order in which they were accepted; with none when memory is short. */
-void proxy_note_queued(struct proxy *proxy, uint32_t note);
+/* Control thread: leaves the note with the session of that slot, if there is
+ * one. */
+void proxy_note_one(struct proxy *proxy, uint32_t index, uint32_t note);
+
+/* Control thread: returns the slots of all sessions that wait in a queue, in
+ * the order in which they were accepted, for free(3); NULL, and no slots, when
+ * memory is short. */
+uint32_t *proxy_list_queued(struct proxy *proxy, size_t *ret_n) MUST_CHECK;
 
 /* Control thread, once, when lfproxy begins to drain: from now on sessions that
  * are idle for idle_ms end, or for busy_ms when they wait for an answer. */

@@ -244,6 +244,8 @@ session_leave(struct session *s, struct pool_thread *self)
 	struct session_image image = {
 	    .n[IMAGE_PHASE] = image_phase_of(s, self)};
 
+	if (to)
+		(void)atomic_add_relaxed(&to->told, 1u);
 	if (!to || image.n[IMAGE_PHASE] == 0 || s->side[HANDLE_CLIENT].tls ||
 	    s->side[HANDLE_SERVER].tls || !put_numbers(to, s, &image))
 		return false;

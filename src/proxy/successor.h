@@ -22,6 +22,8 @@
 struct successor {
 	int channel;     /* net/handover.h; borrowed */
 	uint32_t passed; /* sessions handed over; any thread, relaxed */
+	/* Turns that have found NOTE_LEAVE; any thread, relaxed. */
+	uint32_t told;
 	/* The channel was full since this was cleared; any thread, relaxed. */
 	uint32_t full;
 	struct known_name *names; /* a hash table of room places */
