@@ -38,6 +38,7 @@ struct session_receiver {
 	ev_io io;
 	struct named *names; /* by number - 1 */
 	size_t n, room;
+	bool counted;       /* PASSED has come */
 	char *lines;        /* NAMES */
 	const char *unsent; /* of these; NULL: NAMES_END is sent as well */
 	struct timed_task accept;   /* at the latest */
@@ -297,11 +298,26 @@ note_refused(struct session_receiver *r, const char *why)
 	    "a session of the former process is reset: %s", why);
 }
 
+/* So many sessions are to come, for which new ones leave room. */
+static void
+expect(struct session_receiver *r, uint32_t n)
+{
+	struct proxy *proxy = &r->control->proxy;
+	uint32_t before = atomic_load_relaxed(&proxy->expected);
+
+	atomic_store_relaxed(&proxy->expected, n);
+	if (n < before)
+		acceptors_resume(proxy);
+}
+
 static void
 take_session(struct session_receiver *r, const struct handover *m)
 {
+	uint32_t expected = atomic_load_relaxed(&r->control->proxy.expected);
 	struct err err;
 
+	if (expected > 0)
+		expect(r, expected - 1);
 	if (adopt_session(r, m, &err))
 		r->status.taken++;
 	else
@@ -309,6 +325,16 @@ take_session(struct session_receiver *r, const struct handover *m)
 }
 
 /* -- new sessions -- */
+
+/* The first number is of those that are about to come, a later one of those
+ * that could not. */
+static void
+take_passed(struct session_receiver *r, const char *text)
+{
+	r->status.left = (uint32_t)strtoul(text, NULL, 10);
+	expect(r, r->counted ? 0 : r->status.left);
+	r->counted = true;
+}
 
 /* The other process has told what it has at servers.  A client that came before
  * would get a place there that a session of the other process still has. */
@@ -350,6 +376,7 @@ end_receiver(struct session_receiver *r)
 	close(r->channel);
 	r->channel = -1;
 	r->status.left = 0;
+	expect(r, 0);
 	for (size_t i = 0; i < r->n; i++)
 		if (r->names[i].server)
 			hold_places(&r->names[i], 0);
@@ -397,7 +424,7 @@ take_message(struct session_receiver *r)
 	else if (m.kind == HANDOVER_LATER)
 		receive_later(r, m.text);
 	else if (m.kind == HANDOVER_PASSED)
-		r->status.left = (uint32_t)strtoul(m.text, NULL, 10);
+		take_passed(r, m.text);
 	else
 		handover_drop(&m);
 	if (m.kind == HANDOVER_COUNTS || m.kind == HANDOVER_PASSED)

@@ -5,6 +5,7 @@
  *   NAMES -->                        what sessions may belong to, by number
  *         <-- LATER                  what is to happen to operators' changes
  *         <-- COUNTS                 how many the other process has at servers
+ *         <-- PASSED                 how many sessions it has
  *         <-- SESSION...             each goes on here at once
  *         <-- PASSED                 how many stay there for now
  *         <-- SOURCES...             what sources of limits have used

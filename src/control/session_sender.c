@@ -348,8 +348,8 @@ begin_passes(struct session_sender *s)
 		end_sending(s, false);
 		return;
 	}
-	if (send_lines(s, &s->later))
-		(void)send_lines(s, &s->counts);
+	if (send_lines(s, &s->later) && send_lines(s, &s->counts))
+		send_passed(s);
 	atomic_store_release(&c->proxy.successor, s->to); /* [P41] */
 	s->queued = proxy_list_queued(&c->proxy, &s->queued_n);
 }

@@ -6,7 +6,7 @@
  *                                   <-  READY or FAILED
  *   LEFT                             ->
  *                                   <-  NAMES..., NAMES_END
- *   LATER..., COUNTS..., SESSION..., PASSED ->
+ *   LATER..., COUNTS..., PASSED, SESSION..., PASSED ->
  *   SOURCES..., CLOSED..., COUNTERS... ->
  *
  * A process that hands over no sessions, an older one, closes the socket after
@@ -49,7 +49,8 @@ enum handover_kind {
 	 * sessions of the sender are at them. */
 	HANDOVER_COUNTS,
 	HANDOVER_SESSION, /* data: proxy/session_image.h */
-	/* A text: how many sessions stay with the sender for now. */
+	/* A text: how many sessions the sender has.  The first one comes before
+	 * the sessions; a later one counts those that stay for now. */
 	HANDOVER_PASSED,
 	/* A text: `NUMBER COUNTER N` lines, by the numbers of frontends,
 	 * backends and servers: so much has the sender counted there, since the

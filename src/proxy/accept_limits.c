@@ -164,6 +164,7 @@ are_too_many(const struct proxy *proxy, uint32_t used)
 {
 	uint32_t limit = atomic_load_relaxed(&proxy->limits.sessions);
 
+	used += atomic_load_relaxed(&proxy->expected);
 	return used > proxy->sessions.options.max ||
 	       (limit > 0 && used > limit);
 }

@@ -89,6 +89,9 @@ struct proxy {
 	 * paused, from their last turn there to their first one here.  Any
 	 * thread, relaxed. */
 	struct histogram pauses;
+	/* Sessions that are to come from there: they count towards the limit on
+	 * sessions.  The control thread writes, relaxed. */
+	uint32_t expected;
 	struct proxy_limits limits CACHE_LINE_ALIGNED;
 	struct exhaustion exhaustion CACHE_LINE_ALIGNED;
 };

@@ -256,6 +256,40 @@ step() {
 	finish former
 }
 
+# has_met_maxconn: it accepts nothing, as there are too many sessions.
+has_met_maxconn() {
+	[ "$(of_info MaxconnReached)" -gt 0 ]
+}
+
+# Symptom: new clients took the room of sessions that were still to come, which
+# were reset.
+@test "upgrade: new clients leave room for the sessions of the former process" {
+	local address
+
+	slow_server s
+	address=127.0.0.1:$(free_port)
+	serve former "${UPGRADE_TOOL[@]}" former "$T/former.sock" "$address" \
+	    left passed=2 passed=1 end
+	site >"$T/lfproxy.ini"
+	sed -i -e "s/^server = a .*/server = s $(addr s)/" \
+	    -e "s/^log = .*/&\nmaxconn = 2/" \
+	    -e "s/^listen = 127.*/listen = $address/" "$T/lfproxy.ini"
+	launch_lfproxy -x "$T/former.sock" -c "$T/lfproxy.ini"
+	PORT=$address
+	wait_for 10 has_line former '^ready$'
+	asks c line
+	step left
+	step passed=2
+	wait_for 10 has_met_maxconn
+	equal "sessions" 0 "$(of_info CurrConns)"
+	step passed=1
+	wait_for 10 has_line s 'got line'
+	step end
+	signal s USR1
+	answers c line
+	finish former
+}
+
 # Symptom: the present process left its listeners to one that was dead.
 @test "upgrade: a process that ends once it has said READY takes over nothing" {
 	start_app a

@@ -27,7 +27,7 @@
         listens at ADDRESS; hands over up to COMMIT and prints `ready` upon
         READY; each SIGUSR1 has it take a step and print it: `left` sends LEFT
         and awaits the names, `counts=N` says that it has N sessions at each
-        server, `end` ends it
+        server, `passed=N` that it has N sessions, `end` ends it
     upgradetool.py successor
         a process that takes over, and ends when it has read LEFT
     upgradetool.py stranger
@@ -218,8 +218,8 @@ def hello(address, name):
 
 
 HEAD = struct.Struct("=8sII")
-SOCKETS, COMMANDS, COMMIT, READY, FAILED, LEFT, NAMES, NAMES_END, COUNTS = \
-    range(9)
+(SOCKETS, COMMANDS, COMMIT, READY, FAILED, LEFT, NAMES, NAMES_END, COUNTS,
+ SESSION, PASSED) = range(11)
 
 
 def tell(channel, kind, text=b"", fds=()):
@@ -275,6 +275,8 @@ def former(admin, address, *steps):
         elif step.startswith("counts="):
             tell(channel, COUNTS, "".join(
                 f"{number} {step[7:]}\n" for number in servers).encode())
+        elif step.startswith("passed="):
+            tell(channel, PASSED, step[7:].encode())
         elif step == "end":
             channel.close()
         print(step, flush=True)
