@@ -111,9 +111,10 @@ LIB_MMDB    := $(call lib,libmaxminddb,-lmaxminddb)
 LIB_MHD     := $(call lib,libmicrohttpd,-lmicrohttpd)
 LIB_CAPNG   := $(call lib,libcap-ng,-lcap-ng)
 LIB_CRYPT   := $(call lib,libcrypt,-lcrypt)
+LIB_SECCOMP := $(call lib,libseccomp,-lseccomp)
 LIBS        := $(LIB_MHD) $(LIB_CRYPT) $(LIB_EV) $(LIB_INI) $(LIB_CURL) $(LIB_JANSSON) $(LIB_XXHASH) \
 	$(LIB_PCRE2) $(LIB_SSL) $(LIB_MMDB) $(LIB_CARES) $(LIB_CAPNG) \
-	-pthread -lm
+	$(LIB_SECCOMP) -pthread -lm
 
 layer_src    = $(wildcard src/$(1)/*.c)
 layer_lib    = $(B)/lib/liblf_$(1).a

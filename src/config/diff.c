@@ -90,7 +90,7 @@ bool
 config_diff_keeps(const struct key *key)
 {
 	return key->type == &type_sock_switch || key->type == &type_user ||
-	       key->type == &type_group;
+	       key->type == &type_group || key->type == &type_choice;
 }
 
 /* Copies the value of a key that takes a restart, which has no options. */
@@ -103,7 +103,8 @@ diff_keep(const struct key *key, const void *old, void *new)
 	char *copy = NULL;
 
 	ENSURE(config_diff_keeps(key));
-	if (key->type == &type_sock_switch) {
+	if (key->type == &type_sock_switch || key->type == &type_choice) {
+		/* Every enum of the keys has this size. */
 		memcpy(to, from, sizeof(enum sock_switch));
 		return true;
 	}
@@ -164,6 +165,19 @@ holds_password(const struct key *key, const void *object)
 	return key->type->traits & VALUE_SECRET;
 }
 
+/* Whether the change, which there is, takes a restart. */
+static bool
+takes_restart(const struct pair *pair, const struct key *key)
+{
+	unsigned old, new;
+
+	if (!key->loosens)
+		return key->restart;
+	memcpy(&old, (const char *)pair->old + key->offset, sizeof(old));
+	memcpy(&new, (const char *)pair->new + key->offset, sizeof(new));
+	return key->loosens(old, new);
+}
+
 /* Everyone who may read the log or the events reads the changes, too. */
 static bool
 diff_key(const struct pair *pair, const struct key *key)
@@ -193,7 +207,7 @@ diff_key(const struct pair *pair, const struct key *key)
 		    key->name);
 		return true;
 	}
-	if (!key->restart) {
+	if (!takes_restart(pair, key)) {
 		changes_add(pair->changes, false, "%s: %s: %s -> %s",
 		    pair->label, key->name, old, new);
 		return true;

@@ -16,6 +16,8 @@ CHOICES(orders, ORDER_PRIORITY, [ORDER_LIFO] = "lifo", [ORDER_FIFO] = "fifo",
     [ORDER_PRIORITY] = "priority");
 CHOICES(closed_infos, TCP_INFO_ALL, [TCP_INFO_AUTO] = "auto",
     [TCP_INFO_OFF] = "off", [TCP_INFO_ALL] = "all");
+CHOICES(seccomp_modes, SECCOMP_AUTO, [SECCOMP_OFF] = "off",
+    [SECCOMP_LOG] = "log", [SECCOMP_ON] = "on", [SECCOMP_AUTO] = "auto");
 CHOICES(admin_levels, LEVEL_ADMIN, [LEVEL_USER] = "user",
     [LEVEL_OPERATOR] = "operator", [LEVEL_ADMIN] = "admin");
 
@@ -39,6 +41,13 @@ static const char *const facilities[] = {"kern", "user", "mail", "daemon",
     "audit", "alert", "cron2", "local0", "local1", "local2", "local3", "local4",
     "local5", "local6", "local7", NULL};
 _Static_assert(sizeof(facilities) / sizeof(facilities[0]) == 24 + 1, "0 to 23");
+
+/* A filter that was set stays. */
+static bool
+seccomp_loosens(unsigned from, unsigned to)
+{
+	return to < from && to < SECCOMP_ON;
+}
 
 /* clang-format off */
 static const struct key log_options[] = {
@@ -138,6 +147,9 @@ static const struct key global_keys[] = {
         DEFAULT("1024")},
     {"closed_tcp_info", "of which of these the kernel's TCP_INFO is taken",
         CHOICE(closed_infos), GLOBAL(closed_tcp_info), DEFAULT("auto")},
+    {"seccomp", "whether lfproxy refuses itself system calls that it never needs",
+        CHOICE(seccomp_modes), GLOBAL(seccomp), DEFAULT("auto"),
+        .loosens = seccomp_loosens},
     {.name = NULL}};
 
 static const struct key list_file_options[] = {

@@ -54,6 +54,9 @@ struct key {
 	/* A reload cannot change the value: the old one stays in force until
 	 * lfproxy is started again, and the reload says so. */
 	bool restart;
+	/* A choice that a reload can change in one direction only: whether the
+	 * change takes a restart.  NULL: none does. */
+	bool (*loosens)(unsigned from, unsigned to);
 	uint64_t min, max;          /* milliseconds, or a plain number */
 	const char *const *choices; /* in the order of the enum; NULL at end */
 	const char *allowed;      /* in words, NULL: of the type, or computed */

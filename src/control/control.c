@@ -18,6 +18,7 @@
 #include "control/server_sockets.h"
 #include "control/session_receiver.h"
 #include "control/session_sender.h"
+#include "control/syscall_filter.h"
 #include "control/takeover.h"
 #include "control/upgrade.h"
 #include "control/verdict.h"
@@ -314,7 +315,8 @@ control_start(struct control *control, struct err *err)
 	int rc;
 
 	if (!limits_become_user(c->model->spec, err) ||
-	    !server_sockets_try(c->model->spec, true, err))
+	    !server_sockets_try(c->model->spec, true, err) ||
+	    !syscall_filter_set(c->model->spec->global.seccomp, err))
 		return false;
 	rc = log_start();
 	if (rc < 0)

@@ -18,6 +18,7 @@
 #include "control/list_diff.h"
 #include "control/list_load.h"
 #include "control/server_sockets.h"
+#include "control/syscall_filter.h"
 #include "control/tls_diff.h"
 #include "proxy/accesslog.h"
 
@@ -74,6 +75,16 @@ remember_closed(
 		    n);
 }
 
+/* The filter becomes stricter, or stays. */
+static void
+filter_syscalls(const struct spec *spec, struct changes *changes)
+{
+	struct err err;
+
+	if (!syscall_filter_set(spec->global.seccomp, &err))
+		changes_add(changes, true, "global: %s", err.text);
+}
+
 /* Publishes lineups before frontends: a session that begins under the new model
  * finds its servers. */
 static void
@@ -86,6 +97,7 @@ commit_reload(struct control *c, struct model *model, struct changes *changes)
 	control_follow_limits(c);
 	listeners_commit(c->listeners, c->pools, changes);
 	remember_closed(c, before->spec, changes);
+	filter_syscalls(model->spec, changes);
 	if (c->follower.commit)
 		c->follower.commit(c->follower.arg, model->spec, changes);
 	control_retire_model(c, before);

@@ -28,6 +28,7 @@
 #include "base/text_out.h"
 #include "control/control_internal.h"
 #include "control/session_sender.h"
+#include "control/syscall_filter.h"
 #include "net/handover.h"
 #include "net/inherited.h"
 
@@ -93,7 +94,8 @@ static int
 spawn_program(const char *path, int channel, pid_t *ret_pid)
 {
 	char handover[40], notify[160], watchdog[48];
-	char *variables[3] = {handover};
+	char filter[SYSCALL_FILTER_VARIABLE_SIZE];
+	char *variables[4] = {handover};
 	size_t n = 1;
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -109,6 +111,8 @@ spawn_program(const char *path, int channel, pid_t *ret_pid)
 		if (*watchdog)
 			variables[n++] = watchdog;
 	}
+	if (syscall_filter_variable(filter))
+		variables[n++] = filter;
 	environment = make_environment(variables, n);
 	if (!environment)
 		return ENOMEM;

@@ -24,6 +24,7 @@
 #include "control/control.h"
 #include "control/server_names.h"
 #include "control/sets.h"
+#include "control/syscall_filter.h"
 #include "control/takeover.h"
 #include "control/upgrade.h"
 #include "control/verdict.h"
@@ -273,6 +274,7 @@ main(int argc, char **argv)
 
 	fill_standard_descriptors();
 	upgrade_set_arguments(argv);
+	syscall_filter_inherit();
 	tls_memory_init();
 	if (!fault_load(environ, &err))
 		return print_error(EXIT_STATUS_USAGE, &err);

@@ -60,6 +60,10 @@ enum closed_tcp_info { TCP_INFO_AUTO, TCP_INFO_OFF, TCP_INFO_ALL };
 #define CLOSED_LONG_MS      1000
 #define CLOSED_SESSIONS_MAX 65536
 
+/* The filter of system calls (control/syscall_filter.h).  LOG: what ON would
+ * refuse is logged by the kernel.  AUTO: as ON, where the kernel permits. */
+enum seccomp_mode { SECCOMP_OFF, SECCOMP_LOG, SECCOMP_ON, SECCOMP_AUTO };
+
 struct global_spec {
 	struct admin_list admin;
 	struct http_spec http;
@@ -77,6 +81,7 @@ struct global_spec {
 	unsigned rate_connections, rate_sessions;
 	unsigned closed_sessions; /* ended sessions that are remembered */
 	enum closed_tcp_info closed_tcp_info;
+	enum seccomp_mode seccomp;
 };
 
 /* More would need more than 400 MB for sessions alone, and the table of event

@@ -256,12 +256,16 @@
 	X(89, "FormerPauseMax_us", "MMP:u64",                                  \
 	    "microseconds that one of those sessions paused at most",          \
 	    NUMBER(facts->former.pause_max_ns / NS_PER_US),                    \
-	    OWN_US("former_sessions_pause_max_seconds"))
+	    OWN_US("former_sessions_pause_max_seconds"))                       \
+	X(90, "Lfproxy_seccomp", "CGS:str",                                    \
+	    "whether system calls are filtered, see seccomp in "               \
+	    "lfproxy.ini(5)",                                                  \
+	    TEXT(syscall_filter_text()), NO_METRIC("a text"))
 /* clang-format on */
 
 /* The first position of the counters of exhausted resources, one for each name
  * in proxy/exhaustion.h, in that order. */
-#define INFO_EXHAUSTION_POS 90
+#define INFO_EXHAUSTION_POS 91
 
 #define X(...) +1
 enum { INFO_KEYS = INFO_KEYS_TABLE(X) };

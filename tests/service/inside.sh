@@ -247,6 +247,12 @@ the_unit_exposes_no_more_than_it_has_to() {
 	says 'Overall exposure level for lfproxy.service: (0|1\.[0-6])'
 }
 
+check lfproxy_adds_a_filter_of_its_own
+lfproxy_adds_a_filter_of_its_own() {
+	lfproxyctl show info >"$said"
+	says '^Lfproxy_seccomp: on$'
+}
+
 check changes_and_counters_outlive_a_restart
 changes_and_counters_outlive_a_restart() {
 	configure "$admin" 'state_file = /var/lib/lfproxy/state'

@@ -276,9 +276,28 @@ what_takes_a_restart_stays_in_force_and_is_told_each_time(void **state)
 }
 
 static void
+a_filter_of_system_calls_becomes_stricter_only(void **state)
+{
+	(void)state;
+	assert_diff("[global]\nnode = n\nseccomp = off\n" FRONTEND BACKEND,
+	    "[global]\nnode = n\nseccomp = on\n" FRONTEND BACKEND,
+	    "global: seccomp: off -> on\n");
+	assert_diff("[global]\nnode = n\nseccomp = on\n" FRONTEND BACKEND,
+	    "[global]\nnode = n\nseccomp = auto\n" FRONTEND BACKEND,
+	    "global: seccomp: on -> auto\n");
+	assert_diff("[global]\nnode = n\nseccomp = auto\n" FRONTEND BACKEND,
+	    "[global]\nnode = n\nseccomp = log\n" FRONTEND BACKEND,
+	    "! global: seccomp: auto -> log takes a restart; it stays "
+	    "auto\n");
+	assert_diff("[global]\nnode = n\nseccomp = log\n" FRONTEND BACKEND,
+	    "[global]\nnode = n\nseccomp = off\n" FRONTEND BACKEND,
+	    "! global: seccomp: log -> off takes a restart; it stays log\n");
+}
+
+static void
 check_key(const char *section, const struct key *key, const struct key *within)
 {
-	if (key->restart && !config_diff_keeps(key))
+	if ((key->restart || key->loosens) && !config_diff_keeps(key))
 		fail_msg("[%s] %s takes a restart, but config/diff.c does not "
 		         "know how to keep a value of its type",
 		    section, key->name);
@@ -322,6 +341,7 @@ main(void)
 	    cmocka_unit_test(admin_sockets_are_compared_by_address),
 	    cmocka_unit_test(
 	        what_takes_a_restart_stays_in_force_and_is_told_each_time),
+	    cmocka_unit_test(a_filter_of_system_calls_becomes_stricter_only),
 	    cmocka_unit_test(
 	        reloads_keep_the_value_of_each_key_that_takes_a_restart),
 	};

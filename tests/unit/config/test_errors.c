@@ -49,7 +49,10 @@ unknown_keys(void **state)
 	        "shutdown_delay, "
 	        "info_name, drain_timeout, drain_idle_timeout, "
 	        "closed_sessions, "
-	        "closed_tcp_info"},
+	        "closed_tcp_info, seccomp"},
+	    {"global", "seccomp = strict",
+	        "seccomp: 'strict' is unknown; allowed are off, log, on, "
+	        "auto"},
 	    {"pool p", "thread = 1",
 	        "unknown key 'thread' in [pool p]; did you mean 'threads'? "
 	        "allowed are threads, shards, promotion, order, cpus"},

@@ -47,6 +47,7 @@ every_default_is_printed(void **state)
 	    "drain_idle_timeout = 2s\n"
 	    "closed_sessions = 1024\n"
 	    "closed_tcp_info = auto\n"
+	    "seccomp = auto\n"
 	    "\n[resolver]\n"
 	    "; nameserver is not set: those of /etc/resolv.conf\n"
 	    "timeout = 2s\n"
