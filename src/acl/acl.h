@@ -90,6 +90,7 @@ struct acl_versions {
 	unsigned next;    /* the last one that was prepared, or current */
 };
 
+/* Returns the versions of the list. */
 struct acl_versions acl_list_versions(const struct acl_list *list);
 
 enum acl_outcome { ACL_DONE, ACL_NO_VERSION, ACL_TOO_MANY, ACL_SHORT };

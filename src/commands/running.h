@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What runs and is not in the configuration: what operators have changed by
- * commands, in the words of commands and of the file.
+ * Lists the drift: the settings, servers and list entries that operators have
+ * changed by commands since the configuration was loaded, as the commands that
+ * make each change again, and as the lines of the file that would say the same.
  *
  * For `show drift`, for `lfproxyctl save config`, and for the process that
  * takes over in an upgrade (carry_over.h).  Control thread.
@@ -14,7 +15,7 @@
 struct running_change {
 	/* Commands that make it again, one a line. */
 	const char *commands;
-	/* As the audit names it: `server app/a weight`, 100, 50. */
+	/* The names that the audit log uses: `server app/a weight`, 100, 50. */
 	const char *subject, *configured, *value;
 	const char *section; /* of the file: `backend app` */
 	const char *server;  /* in its line there; NULL: in the section */

@@ -18,7 +18,7 @@ struct resolver_listing {
 	size_t server, name, follower; /* the next of each */
 };
 
-/* A name in a row, whoever wants it. */
+/* A row: a name, of a server or of a set. */
 struct name_row {
 	const char *name, *kind, *resolve;
 	int family;

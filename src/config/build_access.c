@@ -153,8 +153,8 @@ warn_of_no_deny(const struct frontend_spec *f, struct err_list *warnings)
 			return;
 	if (f->access_n > 0)
 		ERROR_AT(&f->access[0], warnings,
-		    "warning: [frontend %s]: allow keeps nobody out as long as "
-		    "there is no deny; add deny = all behind",
+		    "warning: [frontend %s]: allow refuses no client "
+		    "without a deny; add deny = all behind it",
 		    f->name);
 }
 

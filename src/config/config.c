@@ -322,7 +322,7 @@ warn_of_http(const struct http_spec *h, struct err_list *warnings)
 		    h->at.text);
 	if (h->users && !users_check(h->users, &err))
 		ERROR_AT(&h->at, warnings,
-		    "warning: http: users: %s; nobody can sign in", err.text);
+		    "warning: http: users: %s; no user can sign in", err.text);
 }
 
 /* An address that others than the neighbours may reach. */

@@ -95,7 +95,7 @@ static const struct key http_options[] = {
     {"level", "what those may do who have not signed in",
         CHOICE(admin_levels), GLOBAL(http.level), DEFAULT("user")},
     {"users", "the file of those who may sign in, with their passwords' hashes",
-        VALUE(users_file), GLOBAL(http.users), WITHOUT("nobody signs in")},
+        VALUE(users_file), GLOBAL(http.users), WITHOUT("no user can sign in")},
     {"tls", "TLS with clients, as that section says",
         VALUE(tls), GLOBAL(http.at.tls), WITHOUT("plain HTTP")},
     {"user_header", "the header in which a proxy in front names the user",

@@ -125,8 +125,8 @@ parse_http(const struct value *v)
 		return false;
 	if (!g->http.user_header != !g->http.header_from)
 		return value_fail(v,
-		    "user_header and header_from need each other: whoever "
-		    "sends that header is that user");
+		    "user_header and header_from need each other: every "
+		    "client that sends the header is that user");
 	if (g->http.user_header && !g->http.users)
 		return value_fail(v,
 		    "user_header needs users = FILE, which says what each "

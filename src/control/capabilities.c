@@ -56,8 +56,8 @@ needed_by_options(const struct sock_options *o)
 	return needed;
 }
 
-/* Each socket sets its options anew.  An interface that none has been set
- * before takes no right (Linux 5.7). */
+/* Each socket sets its options itself.  SO_BINDTODEVICE on a socket that is not
+ * bound to a device yet needs no capability (Linux 5.7). */
 static uint64_t
 needed_by_server(const struct server_spec *s, enum capability_holder holder)
 {

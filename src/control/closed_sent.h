@@ -33,6 +33,7 @@ void closed_sent_begin(
  * calls again, *ret_full: when the channel can be written; else 0. */
 int closed_sent_step(struct closed_sent *sent, int channel, bool *ret_full);
 
+/* Frees the members, not the struct. */
 void closed_sent_fini(struct closed_sent *sent);
 
 #endif

@@ -128,9 +128,10 @@ struct model *control_prepare_model(
 void control_publish_model(struct control *control, struct model *model);
 /* Retires the former model, which no thread finds any more. */
 void control_retire_model(struct control *control, struct model *before);
-/* These two do the same for a model with the sockets, pools and frontends of
- * the former one; the listeners follow. */
+/* Does what control_publish_model does for a model with the sockets, pools and
+ * frontends of the former one; the listeners follow. */
 void control_publish_edit(struct control *control, struct model *model);
+/* Retires the former model after control_publish_edit. */
 void control_retire_edit(struct control *control, struct model *before);
 
 #endif

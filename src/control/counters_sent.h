@@ -23,6 +23,7 @@ struct counters_sent {
 bool counters_sent_write(struct counters_sent *sent, const struct model *model,
     const struct successor *to, FILE *out) MUST_CHECK;
 
+/* Frees the members, not the struct. */
 void counters_sent_fini(struct counters_sent *sent);
 
 #endif

@@ -48,8 +48,8 @@ struct server_set {
 
 /* -- sets_fill.c -- */
 
-/* Returns `file=/path`. */
 #define SET_TEXT_SIZE 256
+/* Writes the source as `file=/path`.  Returns out. */
 const char *set_source_text(
     const struct set_spec *set, char out[SET_TEXT_SIZE]);
 
@@ -67,9 +67,11 @@ bool sets_fill_spec(struct control *control, struct spec *spec, bool all);
 
 /* -- changes, in two turns of the loop: sets_update.c -- */
 
-/* Drops the members to come; they become the members. */
+/* Drops the members to come. */
 void set_drop_next(struct server_set *set);
+/* Makes the members to come the members. */
 void set_adopt_next(struct server_set *set);
+/* Drops the members to come of all sets. */
 void sets_drop_all_next(struct control *control);
 
 /* The first turn: makes the spec for all sets with members to come. */

@@ -101,7 +101,7 @@ receive_handover(struct err *err)
 
 /* -- a process that did not start this one -- */
 
-/* Listens at an abstract address that nobody guesses, whose name is written
+/* Listens at an abstract address that cannot be guessed, whose name is written
  * with `@` in front.  Returns the socket or -1 with err set. */
 static int
 listen_for_peer(char name[TAKEOVER_NAME_SIZE], struct err *err)

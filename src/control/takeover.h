@@ -21,12 +21,12 @@
 
 struct control;
 
+#define TAKEOVER_WAIT_MS 10000
 /* First of all: receives the listening sockets of the process that has started
  * this one, and takes its variable out of the environment; or those of the
  * process with that admin socket, if it is not NULL.  Blocks for
  * TAKEOVER_WAIT_MS at most at a time.  Returns false with err set if the other
  * process cannot be understood, or refuses. */
-#define TAKEOVER_WAIT_MS 10000
 bool takeover_begin(const char *admin, struct err *err) MUST_CHECK;
 
 /* Returns whether there is a process to take over from, which has not left yet.

@@ -72,7 +72,7 @@ static const char *
 why_no_sign_in(const struct http_request *r, const struct http_spec *spec)
 {
 	if (!spec->users)
-		return "nobody can sign in here: http has no users=";
+		return "no user can sign in here: http has no users=";
 	if (!r->secure && !r->local && !spec->plain_sign_in)
 		return "from another host signing in needs TLS: write tls=NAME "
 		       "behind http, or plain_sign_in where the network is "
@@ -203,7 +203,7 @@ take_verdict(struct http_request *r, struct http_refusal *refusal)
 	}
 	if (v->err.text[0]) {
 		log_limited(&r->site->auth_errors, LOG_LEVEL_WARNING,
-		    "http: nobody can sign in: %s", v->err.text);
+		    "http: no user can sign in: %s", v->err.text);
 		return refuse(refusal, MHD_HTTP_INTERNAL_SERVER_ERROR,
 		    "passwords cannot be checked; the log says why");
 	}

@@ -54,6 +54,7 @@ struct http_refusal {
 
 enum caller_state { CALLER_KNOWN, CALLER_WAITS, CALLER_REFUSED };
 
+/* Before any request.  Returns false when the system has no random bytes. */
 bool http_auth_start(struct http_auth *auth, struct ev_loop *loop) MUST_CHECK;
 /* Requests that wait for a password are resumed and refused. */
 void http_auth_stop(struct http_auth *auth);

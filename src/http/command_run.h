@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * A command that a request runs: POST /api/v1/command with the body
+ * Runs the command of an HTTP request: POST /api/v1/command with the body
  *
  *   {"command": "set server app/a state drain", "payload": "..."}
  *
- * One command, with the rights of the caller; payload: the lines behind `<<` of
- * an admin socket's client.  The answer is collected whole, since its end says
- * whether the command has failed; some commands take a while (`reload` waits
- * for names), and the request waits with them.
+ * A request runs a single command, with the rights of the caller.  payload has
+ * the lines that a client of an admin socket would send behind `<<`.  The
+ * answer is collected whole, since its end says whether the command has failed.
+ * Some commands take a while (`reload` waits for names), and the request waits
+ * with them.
  *
  * All functions run on the control thread.
  */

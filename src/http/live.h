@@ -23,7 +23,7 @@
 #include "http/history.h"
 
 #define LIVE_PERIOD_S 1.0
-/* A longer snapshot comes after so many seconds for each such size. */
+/* For each such size of a snapshot the period is LIVE_PERIOD_S longer. */
 #define LIVE_BYTES (1024 * 1024)
 /* How long a turn of the loop makes a snapshot, at most. */
 #define LIVE_TURN_NS (500 * 1000)

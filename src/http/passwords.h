@@ -43,6 +43,7 @@ struct password_verdict {
 
 typedef void password_done(void *arg, const struct password_verdict *verdict);
 
+/* Before any check: verdicts will come on that loop. */
 void passwords_start(struct passwords *passwords, struct ev_loop *loop);
 
 /* Ends all checks without a verdict of their own: done is called for each, with

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Those who are signed in at the HTTP port.
+ * The sessions of users who are signed in at the HTTP port.
  *
  * A session belongs to a token, which the client sends with each request: a
  * random one in a cookie, or its Authorization header.  Of a token only a keyed
@@ -32,7 +32,7 @@
 #define SESSION_HASH_SIZE  32 /* SHA-256 */
 #define SESSION_TOKEN_SIZE BASE64_SIZE(SESSION_HASH_SIZE)
 
-/* What a file was when it was read. */
+/* The identity of a file when it was read. */
 struct users_stamp {
 	uint64_t device, inode, size, changed_ns;
 };

@@ -16,11 +16,11 @@
 #define DATA_SIZE (16u * 1024)
 #define OUT_SIZE  (TLS_FLIGHT_MAX + TLS_RECORDS_MAX(DATA_SIZE))
 
-/* What a front does in a turn at most. */
+/* The most rounds of a front in a turn of the loop. */
 #define ROUNDS_MAX 8
 #define REST_S     0.001
 
-/* What a socket has not taken yet. */
+/* Bytes that a socket has not taken yet. */
 struct unsent {
 	uint8_t *data; /* NULL: nothing */
 	size_t n, sent;
@@ -41,7 +41,7 @@ struct tls_front {
 	struct unsent in;  /* data to libmicrohttpd */
 };
 
-/* What the calls below make, before a socket has taken it. */
+/* The output of the calls below, before a socket has taken it. */
 static uint8_t records[OUT_SIZE], client_data[DATA_SIZE];
 
 enum front_step { FRONT_WAITS, FRONT_MOVED, FRONT_OVER };

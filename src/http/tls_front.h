@@ -31,6 +31,8 @@ struct tls_fronts {
 	void *arg;
 };
 
+/* Without fronts so far.  ended(arg) is called on the loop after each end of a
+ * front. */
 void tls_fronts_init(struct tls_fronts *fronts, struct ev_loop *loop,
     void (*ended)(void *arg), void *arg);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Memory of one conversion: allocated piece by piece, freed as a whole.
  *
- * A conversion runs in a command of its own, so a lack of memory ends the
- * process with a message and status 2.
+ * A conversion runs in a command of its own, so it ends with a
+ * message and status 2 when memory is short.
  */
 #ifndef IMPORT_ARENA_H
 #define IMPORT_ARENA_H

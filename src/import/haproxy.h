@@ -133,10 +133,11 @@ bool hap_is_http(const struct hap_section *section);
  * ret_port is NULL without one. */
 void hap_split_address(struct arena *arena, const char *word,
     const char **ret_host, const char **ret_port);
-/* Returns an address of a server, or of a bind, as lfproxy writes it; NULL if
- * lfproxy has none, with the reason. */
+/* Returns the address of a server as lfproxy writes it; NULL with the reason if
+ * lfproxy cannot have it. */
 const char *hap_server_address(
     struct arena *arena, const char *word, const char **ret_reason);
+/* Does the same for the address of a bind. */
 const char *hap_listen_address(
     struct arena *arena, const char *word, const char **ret_reason);
 
@@ -162,10 +163,11 @@ const char *hap_tls_section(
  * the keyword is unknown. */
 bool hap_report_keyword(struct hap_file *file, struct ini_section *section,
     const struct hap_line *line, bool http);
-/* Why an option of bind or server is lost; NULL for an unknown one.  A reason
- * of "" is nothing to report. */
+/* Returns why an option of bind is lost; NULL for an unknown one.  A reason of
+ * "" is nothing to report. */
 const char *hap_bind_reason(
     const char *option, enum loss *ret_loss, size_t *ret_arguments);
+/* Does the same for an option of server. */
 const char *hap_server_reason(
     const char *option, enum loss *ret_loss, size_t *ret_arguments);
 
@@ -176,10 +178,15 @@ bool hap_common_line(struct hap_file *file, struct ini_section *section,
 /* Ends a line: its comment, if it is left over, goes before the next one. */
 void hap_end_line(struct hap_file *file);
 
-/* haproxy_global.c: the sections that are not proxies. */
+/* -- haproxy_global.c: the sections that are not proxies -- */
+
+/* Converts [global]. */
 void hap_global(struct hap_file *file, const struct hap_section *section);
+/* Converts a resolvers section. */
 void hap_resolvers(struct hap_file *file, const struct hap_section *section);
+/* Converts a proxy that has nothing but the statistics page. */
 void hap_stats_page(struct hap_proxy *proxy);
+/* Converts a log line of a section. */
 void hap_log(struct hap_file *file, struct ini_section *section,
     const struct hap_line *line);
 
@@ -191,6 +198,7 @@ void hap_defaults(struct hap_file *file, const struct hap_section *section);
 /* Keys that say what HAProxy does without a line. */
 void hap_missing_keys(struct hap_proxy *proxy);
 
+/* Converts a line with `no` before a key.  Returns what hap_simple_key does. */
 bool hap_no_option(struct hap_proxy *proxy, const struct hap_line *line);
 /* Notes what options of listen and server are said by other lines. */
 void hap_scan_keys(struct hap_proxy *proxy);
@@ -199,6 +207,7 @@ void hap_scan_keys(struct hap_proxy *proxy);
 void hap_bind(struct hap_proxy *proxy, const struct hap_line *line);
 /* haproxy_server.c */
 void hap_server(struct hap_proxy *proxy, const struct hap_line *line);
+/* Notes whether servers of the backend have checks and weights. */
 void hap_server_scan(struct hap_proxy *proxy);
 /* Reads `source ADDRESS ...` at words[*i]; NULL for the kernel's choice. */
 const char *hap_source(struct hap_proxy *proxy, const struct words *words,
@@ -212,6 +221,7 @@ bool hap_balance(struct hap_proxy *proxy, const struct hap_line *line);
 
 /* haproxy_rules.c: acl, tcp-request, use_backend, default_backend. */
 bool hap_rule(struct hap_proxy *proxy, const struct hap_line *line);
+/* Writes the rules of the proxy, once all its lines were read. */
 void hap_write_rules(struct hap_proxy *proxy);
 
 #endif

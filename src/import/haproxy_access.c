@@ -112,7 +112,8 @@ make_list(struct access_state *access, const struct words *values)
 	return name;
 }
 
-/* `reject if` more sessions or a higher rate than so many. */
+/* Writes the limit for `reject if` the number or the rate of sessions is above
+ * a number. */
 static bool
 write_limit(struct access_state *access, const struct hap_rule *rule,
     const struct hap_term *term)

@@ -264,7 +264,7 @@ read_protocols(struct criterion *c)
 	return test.values.n > 0 ? test : other("a protocol is missing");
 }
 
-/* More than so many of a source. */
+/* Reads `gt N` or `ge N` behind the sessions or the rate of a source. */
 static struct hap_test
 haproxy_read_limit(struct criterion *c, enum test_kind kind)
 {

@@ -327,7 +327,6 @@ is_service(const struct hap_line *line)
 	       hap_word(line, 3)[0] == '_';
 }
 
-/* Notes whether servers of the backend have checks and weights. */
 void
 hap_server_scan(struct hap_proxy *proxy)
 {

@@ -78,9 +78,12 @@ const char *ngx_backend(struct ngx_file *file, const struct ngx_item *server,
 /* Writes the upstream's backend where it stands. */
 void ngx_upstream(struct ngx_file *file, const struct ngx_item *item);
 
-/* nginx_tls.c: the name of the section for a listen, or for servers. */
+/* -- nginx_tls.c -- */
+
+/* Returns the name of the [tls] section for a listen. */
 const char *ngx_listen_tls(struct ngx_file *file, struct ini_section *section,
     const struct ngx_item *server, const char *want);
+/* Returns the section for the servers of a block. */
 const char *ngx_server_tls(
     struct ngx_file *file, const struct ngx_item *server, const char *want);
 
@@ -91,6 +94,7 @@ size_t ngx_routes(struct ngx_file *file, struct ini_section *section,
 
 /* nginx_server.c */
 void ngx_server(struct ngx_file *file, const struct ngx_item *server);
+/* Converts an access_log directive. */
 void ngx_log(struct ngx_file *file, struct ini_section *section,
     const struct ngx_item *item);
 

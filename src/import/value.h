@@ -67,8 +67,9 @@ bool value_regex_names(
  * `${NAME}` stays a variable. */
 const char *value_quote(struct arena *arena, const char *bytes, size_t n);
 
-/* Whether this host has that user, or group. */
+/* Whether this host has that user. */
 bool value_has_user(const char *name);
+/* Whether this host has that group. */
 bool value_has_group(const char *name);
 
 /* Returns the directory of the path, with its slash; "" if it has none. */

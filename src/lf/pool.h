@@ -174,12 +174,12 @@ void pool_set_order(struct pool *pool, enum promotion_order order);
  * has threads are as many as these.  0: one less than the threads, at least
  * 1. */
 void pool_set_long_turns(struct pool *pool, unsigned long_turns);
+#define POOL_NICE_IDLE 20
 /* Makes threads nicer by that much, 0 to 19, while they run turns that were
  * declared long and other turns ask for it (pool_nice_want).  POOL_NICE_IDLE: a
  * thread then gets a CPU only if no other wants it, for the first 4 ms of each
  * turn.  Fails when the system would not let them return.  pool_new starts
  * without it then. */
-#define POOL_NICE_IDLE 20
 bool pool_set_long_nice(
     struct pool *pool, unsigned nice, struct err *err) MUST_CHECK;
 /* Moves the running threads to these CPUs. */
@@ -202,7 +202,7 @@ bool pool_tick(struct pool *pool);
 bool pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns);
 
 /* Returns false if no turn has ended since the call before, while one was under
- * way at both: whoever is served by this pool waits.  Called by one caller, at
+ * way at both: the pool serves nothing.  To be called from one place, at
  * intervals longer than any turn. */
 bool pool_moves(struct pool *pool);
 
@@ -244,10 +244,10 @@ struct shard *pool_shard(struct pool *pool, unsigned id);
 /* Returns 64 bits of the thread's own random generator. */
 uint64_t pool_random(struct pool_thread *self);
 
+#define POOL_NICE_WANTED_NS 500000000u
 /* Tells that the thread runs a turn that should not wait behind long ones.  For
  * POOL_NICE_WANTED_NS from then on threads are nicer in long turns, if
  * pool_set_long_nice says so.  Inside a turn. */
-#define POOL_NICE_WANTED_NS 500000000u
 void pool_nice_want(struct pool_thread *self);
 /* Makes the thread nicer for long turns, if that is wanted.  Returns whether
  * pool_nice_end has to follow. */

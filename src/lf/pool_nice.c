@@ -9,7 +9,7 @@
  *
  * With POOL_NICE_IDLE its class is SCHED_IDLE instead: whatever becomes ready
  * preempts it at once.  So that busy processes cannot stop it, the guard puts
- * it back after IDLE_NS, and the next turn begins anew.
+ * it back after IDLE_NS, and the next turn sets the class again.
  */
 #include <errno.h>
 #include <pthread.h>

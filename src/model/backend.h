@@ -173,7 +173,8 @@ void backend_pass(struct server *server);
 /* Returns the sessions of the server that are not passed.  Any thread. */
 uint32_t backend_own_sessions(const struct server *server);
 
-/* Those that were passed count no longer.  Control thread. */
+/* Releases the places of sessions that were passed to another process.  Control
+ * thread. */
 void backend_release_passed(struct server *server);
 
 /* Returns how many retries the budget allows at the present number of sessions.

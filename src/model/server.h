@@ -87,8 +87,8 @@ struct server_state {
 	 * control thread, relaxed. */
 	uint64_t ended;
 	struct gauge sessions CACHE_LINE_ALIGNED; /* [P16] with the lineup */
-	/* Of these, sessions that another process has now: see backend_pass.
-	 * Any thread, relaxed. */
+	/* The sessions in the gauge that another process has now: see
+	 * backend_pass.  Any thread, relaxed. */
 	uint32_t passed;
 	uint64_t turn; /* leastconn: the next one; relaxed */
 	struct timing_average average[TIMINGS_AVERAGED]; /* same line */

@@ -119,7 +119,7 @@ wait_of(uint64_t due_ns, uint64_t ahead_ns, uint64_t now_ns)
 	return due_ns > now_ns + ahead_ns ? due_ns - now_ns - ahead_ns : 0;
 }
 
-/* Returns how long so many bytes take to grow back, a double of the bounds'
+/* Returns how long that number of bytes takes to grow back, twice the bounds'
  * time at most. */
 static uint64_t
 bytes_cost_ns(const struct source_bounds *bounds, uint64_t bytes)

@@ -61,6 +61,7 @@ enum source_answer {
  * NULL when memory is short. */
 struct source_table *source_table_new(uint32_t size, enum source_extra extra);
 
+/* Returns what the entries of the table have beside sessions and rate. */
 enum source_extra source_table_extra(const struct source_table *table);
 
 /* The references are counted on the control thread. */

@@ -33,7 +33,7 @@ parse_unix(const char *path, struct addr *ret_addr, struct err *err)
 	return true;
 }
 
-/* As systemd has it (FileDescriptorName=), except for the length. */
+/* The rules are systemd's (FileDescriptorName=), except for the length. */
 bool
 addr_set_descriptor(const char *name, struct addr *ret_addr, struct err *err)
 {

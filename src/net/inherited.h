@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Listening sockets that this process was given: by the process that it takes
- * over from, or by a service manager (sd_listen_fds(3)).  Whoever wants to
- * listen at an address of one gets that socket instead of a new one, with the
- * connections in its backlog.  `fd:NAME` is the address of each one that has
- * that name.  Of several that were asked for with port 0 the first one is
- * taken: an order that both processes have in common.
+ * over from, or by a service manager (sd_listen_fds(3)).  A listen at the
+ * address of one gets that socket instead of a new one, with the connections in
+ * its backlog.  `fd:NAME` is the address of each one that has that name.  Of
+ * several that were asked for with port 0 the first one is taken: an order that
+ * both processes have in common.
  *
  * Control thread only, and never blocking.
  */
@@ -46,6 +46,7 @@ void inherited_explain_names(const struct addr *descriptor, struct err *err);
 /* Says whether files of unix sockets belong to another process as well, so that
  * this one does not remove them; at first they do not. */
 void inherited_share_files(bool share);
+/* Returns what inherited_share_files has said. */
 bool inherited_files_are_shared(void);
 
 /* Closes the sockets that were not taken; remove: and removes the files of unix

@@ -29,8 +29,9 @@ enum accept_block acceptor_block(
 void acceptors_resume(struct proxy *proxy);
 
 /* Control thread, before any acceptor is opened: all leave connections in their
- * backlogs until acceptors_begin, which may be called more than once. */
+ * backlogs until acceptors_begin. */
 void acceptors_wait(struct proxy *proxy);
+/* Control thread: ends acceptors_wait.  May be called more than once. */
 void acceptors_begin(struct proxy *proxy);
 
 #endif

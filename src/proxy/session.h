@@ -300,8 +300,8 @@ void session_use_server(
 /* Gives the slot at the server back, and clears the server. */
 void session_leave_server(struct session *s);
 
-/* As session_leave_server, but another process goes on with the session: the
- * slot stays in use (backend_pass). */
+/* Does what session_leave_server does, but keeps the slot in use, as another
+ * process goes on with the session (backend_pass). */
 void session_pass_server(struct session *s);
 
 /* Leaves the queue, if the session is in it.  Returns true when the session was

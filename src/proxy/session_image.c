@@ -10,7 +10,7 @@
 #include "proxy/inspection.h"
 #include "proxy/side.h"
 
-/* Tags of fields that are no numbers. */
+/* Tags of the fields that are not numbers. */
 enum image_blob {
 	BLOB_CLIENT = 200,
 	BLOB_SOURCE,

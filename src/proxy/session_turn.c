@@ -148,8 +148,8 @@ begin_to_choose(struct session *s, struct pool_thread *self)
 #define ESTABLISHED_MS 500
 
 /* Whether threads that compute handshakes should leave the CPU to this session.
- * One whose own handshake has just ended is no reason: in a storm of short
- * connections each of them would slow down the next. */
+ * A session whose own handshake has just ended does not count: in a storm of
+ * short connections each of them would slow down the next. */
 static bool
 should_precede_handshakes(
     const struct session *s, const struct pool_thread *self)

@@ -33,14 +33,16 @@ struct successor {
 /* The longest line: two names and an address. */
 #define SUCCESSOR_LINE_MAX 512
 
-/* Write the line of a frontend, of one of its routes, of a backend, of a
- * server.  Return out. */
+/* Writes the line of a frontend.  Returns out. */
 const char *successor_frontend_line(
     const struct frontend *frontend, char out[SUCCESSOR_LINE_MAX]);
+/* Writes the line of one of its routes.  Returns out. */
 const char *successor_route_line(const struct frontend *frontend,
     unsigned route, char out[SUCCESSOR_LINE_MAX]);
+/* Writes the line of a backend.  Returns out. */
 const char *successor_backend_line(
     const struct backend *backend, char out[SUCCESSOR_LINE_MAX]);
+/* Writes the line of a server.  Returns out. */
 const char *successor_server_line(
     const struct server *server, char out[SUCCESSOR_LINE_MAX]);
 

@@ -20,8 +20,8 @@
  *
  * A URL is http://HOST:PORT/PREFIX, where the first slash belongs to the
  * prefix; http://HOST:PORT/?prefix=PREFIX for keys that begin otherwise.  The
- * key of a member is what follows the prefix (etcd_key_text); a key that is the
- * prefix is no member.  See member_text.h for the values.
+ * key of a member is what follows the prefix (etcd_key_text); a key that
+ * equals the prefix is not a member.  See member_text.h for the values.
  */
 #ifndef RESOLVE_DISCOVERY_ETCD_H
 #define RESOLVE_DISCOVERY_ETCD_H

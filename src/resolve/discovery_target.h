@@ -43,6 +43,7 @@ struct discovery_target {
 bool discovery_target_parse(const char *url,
     struct discovery_target *ret_target, struct err *err) MUST_CHECK;
 
+/* Frees the members, not the struct. */
 void discovery_target_fini(struct discovery_target *target);
 
 /* Returns the text with all bytes escaped that have a meaning in a URL, for the

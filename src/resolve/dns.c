@@ -344,7 +344,7 @@ dns_free(struct dns *dns)
 		return;
 	dns->replacing = true;
 	free_servers(dns->servers, dns->servers_n);
-	/* Only now: questions that ended just now have set a timer. */
+	/* Not before: ending the questions has set a timer. */
 	if (dns->loop) {
 		ev_timer_stop(dns->loop, &dns->work);
 		ev_timer_stop(dns->loop, &dns->tick);

@@ -90,6 +90,7 @@ void dns_wait(struct dns *dns, uint64_t until_ms);
 /* Returns the number of look-ups under way. */
 size_t dns_pending(const struct dns *dns);
 
+/* Returns the settings of [resolver] for renewals. */
 const struct renewal_settings *dns_renewal_settings(const struct dns *dns);
 /* Returns the loop that dns_new was given. */
 struct ev_loop *dns_loop(const struct dns *dns);
@@ -108,6 +109,8 @@ struct dns_follower {
 	const struct addr *addrs; /* of the last good answer */
 	size_t addrs_n;
 };
+/* Adds the follower to those that are listed.  The caller keeps it until it is
+ * removed from its list. */
 void dns_follow(struct dns *dns, struct dns_follower *follower);
 /* Calls call for each follower. */
 void dns_each_follower(const struct dns *dns,

@@ -16,7 +16,8 @@
 #define TYPE_SRV    33
 #define CLASS_IN    1
 
-/* Aliases may stand in any order; so many passes are made to follow them. */
+/* The passes over the records that follow aliases, which may be in any order.
+ */
 #define ALIAS_PASSES 8
 
 struct walk {
@@ -240,7 +241,7 @@ follow_aliases(const uint8_t *message, size_t len, char name[ADDR_HOST_SIZE],
 	return true;
 }
 
-/* Returns false if the record is no address. */
+/* Returns false if the record is not an address. */
 static bool
 record_addr(const struct record *r, struct addr *ret_addr)
 {

@@ -71,7 +71,8 @@ struct dns_answer {
 	enum dns_error error; /* DNS_OK: there is at least one record */
 	uint32_t ttl_s;       /* with DNS_OK, the least of the records used */
 	/* DNS_OK: the family whose question failed while the other's was
-	 * answered, so that addrs lacks its addresses; 0: none. */
+	 * answered, so that addrs has none of its addresses; 0: no question
+	 * failed. */
 	int failed_family;
 	enum dns_error failed_error;
 	struct addr *addrs; /* distinct, port 0 */
@@ -100,7 +101,8 @@ enum dns_error dns_read_addrs(
     struct dns_answer *answer, const uint8_t *message, size_t len, int family);
 
 /* Adds the SRV records and the addresses of their targets that came along.
- * Records whose target is no host's name or is `.` (no service) are left out.
+ * Records whose target is not a host name, or is `.` (no service), are left
+ * out.
  */
 enum dns_error dns_read_srvs(
     struct dns_answer *answer, const uint8_t *message, size_t len);

@@ -88,7 +88,9 @@ unsigned dns_server_asked(const struct dns_server *server);
 
 /* Returns `10.0.0.2:53`. */
 const char *dns_server_text(const struct dns_server *server);
+/* Returns the counts of what was asked and answered. */
 const struct dns_counts *dns_server_counts(const struct dns_server *server);
+/* Returns the address of the name server. */
 const struct addr *dns_server_addr(const struct dns_server *server);
 
 /* Returns the count of that name's row in DNS_COUNTS_TABLE. */

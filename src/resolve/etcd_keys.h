@@ -35,6 +35,7 @@ const char *etcd_target_prefix(
 /* Copies the prefix.  Returns false when memory is short; then there is nothing
  * to end. */
 bool etcd_keys_init(struct etcd_keys *keys, const char *prefix) MUST_CHECK;
+/* Frees the members, not the struct. */
 void etcd_keys_fini(struct etcd_keys *keys);
 
 /* Begins to read all keys.  Returns false when memory is short. */

@@ -31,6 +31,7 @@ const struct discovered *member_set_find(
 /* Removes the member with that key, if there is one. */
 void member_set_remove(struct member_set *set, const char *key);
 
+/* Returns the number of members. */
 size_t member_set_count(const struct member_set *set);
 
 /* Returns all members as an array for the caller to free(3), whose texts belong

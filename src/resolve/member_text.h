@@ -13,7 +13,7 @@
  *   any other           an option: a number or a string is its value, true and
  *                       false are `on` and `off`, null is as if it was missing
  *
- * A value that is neither is handed on as an address, whole: whoever checks the
+ * A value that is neither is handed on as an address, whole: the check of the
  * address shows the operator what the key has.
  */
 #ifndef RESOLVE_MEMBER_TEXT_H

@@ -208,7 +208,7 @@ names_answer(struct names *names, struct name *name,
 	name->logged = DNS_OK;
 }
 
-/* Only followed names are asked for often enough for their answer to lapse. */
+/* Followed names alone are asked for often enough for their answer to lapse. */
 static const struct renewal_settings *
 name_settings_of(const struct names *names, const struct name *name)
 {

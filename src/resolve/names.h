@@ -80,8 +80,8 @@ struct name *names_find(const struct names *names, const char *host, int family,
     enum name_mode mode);
 
 /* The name's look-up has ended.  The name is changed if there is something new:
- * other addresses, or another error.  An answer that lacks a family keeps the
- * former addresses of that family. */
+ * other addresses, or another error.  An answer without addresses of a
+ * family keeps the former addresses of that family. */
 void names_answer(struct names *names, struct name *name,
     const struct dns_answer *answer, uint64_t now_ms);
 

@@ -28,7 +28,7 @@
 #define RENEWAL_PAUSE_MIN_MS 1000
 #define RENEWAL_PAUSE_MAX_MS 30000
 
-/* hold_ms: for ever. */
+/* hold_ms: forever. */
 #define RENEWAL_FOREVER UINT64_MAX
 
 struct renewal_settings {

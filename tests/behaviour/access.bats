@@ -247,7 +247,7 @@ waits_for_place() {
 	n=${n%%:*}
 	[[ $output == *":$n: warning: [frontend web]: 'deny 10.2.0.0/16' is never reached: 'allow 10.0.0.0/8' on line $((n - 1)) decides"* ]]
 	[[ $output == *":$((n + 2)): warning: [frontend web]: 'deny 192.0.2.1' is never reached: 'allow all' on line $((n + 1)) "* ]]
-	[[ $output == *'warning: [frontend open]: allow keeps nobody out'* ]]
+	[[ $output == *'warning: [frontend open]: allow refuses no client'* ]]
 	[ "$(grep -c 'warning: ' <<<"$output")" = 3 ]
 	# Printed, it reads the same.
 	"$LFPROXY" -T -c "$T/lfproxy.ini" 2>/dev/null >"$T/printed.ini"

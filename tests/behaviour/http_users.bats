@@ -198,9 +198,9 @@ signed_in() {
 	equal user '' "$(member user)"
 	echo wrong >>"$T/users"
 	call 500 session -u alice:secret
-	lfproxy_said 'nobody can sign in: .*users:3: a line is NAME:HASH'
+	lfproxy_said 'no user can sign in: .*users:3: a line is NAME:HASH'
 	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
-	[[ $output == *'users:3: a line is NAME:HASH'*'nobody can sign in'* ]] ||
+	[[ $output == *'users:3: a line is NAME:HASH'*'no user can sign in'* ]] ||
 	    fail "$output"
 }
 

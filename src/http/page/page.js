@@ -35,7 +35,7 @@
     return svg;
   };
 
-  // What has the focus keeps it while a part of the page is drawn anew, and while
+  // What has the focus keeps it while a part of the page is drawn again, and while
   // a pointer is down nothing is: its click would be lost.
   let held = false;
   addEventListener("pointerdown", () => { held = true; });

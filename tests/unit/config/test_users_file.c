@@ -52,9 +52,9 @@ wrong_lines_are_told(void **state)
 	assert_wrong("# x\n\nalice:*:admin:more\n", 3, "NAME:HASH");
 	assert_wrong(":*\n", 1, "the name has");
 	assert_wrong("a b:*\n", 1, "the name has");
-	assert_wrong("alice:secret\n", 1, "no hash of crypt(3)");
-	assert_wrong("alice:\n", 1, "no hash of crypt(3)");
-	assert_wrong("alice:$1$abcdefgh$x\n", 1, "no hash of crypt(3)");
+	assert_wrong("alice:secret\n", 1, "not a hash of crypt(3)");
+	assert_wrong("alice:\n", 1, "not a hash of crypt(3)");
+	assert_wrong("alice:$1$abcdefgh$x\n", 1, "not a hash of crypt(3)");
 	assert_wrong("alice:*:root\n", 1, "user, operator or admin");
 	assert_wrong("alice:*\nbob:*\nalice:*\n", 3, "above");
 }
