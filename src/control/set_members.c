@@ -306,31 +306,32 @@ make_next(const struct comparison *c, uint64_t now_ms, bool joined,
 }
 
 bool
-set_reconcile(const struct set_members *now, const struct discovered *report,
-    size_t n, unsigned max, uint64_t now_ms, bool joined,
+set_reconcile(const struct set_members *now, const struct set_report *report,
     struct set_members *ret_next, struct set_change *ret_change)
 {
+	size_t n = report->n;
 	struct comparison c = {.now = now,
 	    .report = calloc(n + 1, sizeof(*c.report)),
 	    .n = n,
 	    .match = calloc(n + 1, sizeof(*c.match)),
 	    .number = calloc(n + 1, sizeof(*c.number)),
-	    .taken = calloc(max + 1, sizeof(*c.taken)),
+	    .taken = calloc(report->max + 1, sizeof(*c.taken)),
 	    .kept = calloc(now->n + 1, sizeof(*c.kept)),
-	    .max = max};
+	    .max = report->max};
 	struct set_members next = {.n = 0};
 	struct set_change change = {.added = 0};
 	bool ok = c.report && c.match && c.number && c.taken && c.kept;
 
 	for (size_t i = 0; ok && i < n; i++)
-		c.report[i] = &report[i];
+		c.report[i] = &report->all[i];
 	if (ok) {
 		choose_members(&c, &change);
 		ok = match_all(&c);
 	}
 	if (ok) {
 		number_members(&c);
-		ok = make_next(&c, now_ms, joined, &next, &change);
+		ok = make_next(
+		    &c, report->now_ms, report->joined, &next, &change);
 	}
 	free(c.report);
 	free(c.match);

@@ -67,13 +67,21 @@ set_change_any(const struct set_change *change)
 	       0;
 }
 
-/* Compares.  Of more than max members the first in the order of their keys are
- * taken, in which numbers count as numbers, so that every lfproxy takes the
- * same.  Takes O(n log n).  Returns false when memory is short; otherwise the
- * caller calls set_members_fini. */
+/* A report of a set's source. */
+struct set_report {
+	const struct discovered *all; /* borrowed */
+	size_t n;
+	unsigned max;    /* members that the set may have */
+	uint64_t now_ms; /* set_member.since_ms of new members */
+	bool joined;     /* likewise */
+};
+
+/* Compares the members with the report.  Of more than max members the first in
+ * the order of their keys are taken, in which numbers count as numbers, so that
+ * every lfproxy takes the same.  Takes O(n log n).  Returns false when memory
+ * is short; otherwise the caller calls set_members_fini. */
 bool set_reconcile(const struct set_members *now,
-    const struct discovered *report, size_t n, unsigned max, uint64_t now_ms,
-    bool joined, struct set_members *ret_next,
+    const struct set_report *report, struct set_members *ret_next,
     struct set_change *ret_change) MUST_CHECK;
 
 /* Whether the change has to be confirmed by a second report.  live: how many

@@ -59,12 +59,17 @@ static bool
 compare_set(struct server_set *set, const struct set_spec *spec, bool joined)
 {
 	const struct set_source *source = set->source;
+	const struct set_report report = {.all = source->report,
+	    .n = source->n,
+	    .max = spec->max,
+	    .now_ms = clock_now_ms(),
+	    .joined = joined};
 
 	set_drop_next(set);
 	if (!source->report)
 		return true;
-	set->has_next = set_reconcile(&set->members, source->report, source->n,
-	    spec->max, clock_now_ms(), joined, &set->next, &set->change);
+	set->has_next =
+	    set_reconcile(&set->members, &report, &set->next, &set->change);
 	return set->has_next;
 }
 

@@ -59,6 +59,20 @@ live_text(const struct set_members *m, char out[512])
 	return out;
 }
 
+/* Compares with the script's report: at the time 1000, while sessions run. */
+static bool
+reconcile(const struct set_members *members, const struct script *s,
+    unsigned max, struct set_members *next, struct set_change *change)
+{
+	const struct set_report report = {.all = s->all,
+	    .n = s->n,
+	    .max = max,
+	    .now_ms = 1000,
+	    .joined = true};
+
+	return set_reconcile(members, &report, next, change);
+}
+
 /* The next members take the place of the present ones. */
 static struct set_change
 step(struct set_members *members, const char *report, const char *expected)
@@ -69,8 +83,7 @@ step(struct set_members *members, const char *report, const char *expected)
 	char text[512];
 
 	script_read(&s, report);
-	assert_true(set_reconcile(
-	    members, s.all, s.n, MAX, 1000, true, &next, &change));
+	assert_true(reconcile(members, &s, MAX, &next, &change));
 	assert_string_equal(live_text(&next, text), expected);
 	set_members_fini(members);
 	*members = next;
@@ -224,8 +237,7 @@ a_smaller_maximum_drops_the_highest_keys(void **state)
 	(void)state;
 	step(&m, "a,b,c,d", "1=a,2=b,3=c,4=d");
 	script_read(&s, "a,b,c,d");
-	assert_true(
-	    set_reconcile(&m, s.all, s.n, 2, 1000, true, &next, &change));
+	assert_true(reconcile(&m, &s, 2, &next, &change));
 	assert_string_equal(live_text(&next, text), "1=a,2=b");
 	assert_int_equal(change.removed, 2);
 	assert_int_equal(next.n, 2);
