@@ -272,10 +272,20 @@ takes_next_word(const struct value *v, const struct words *words, size_t i)
 	       !(option && (option->type->traits & VALUE_BOOLEAN));
 }
 
+/* The options of a value while they are read. */
+struct options {
+	const struct value *value;
+	void *object;     /* gets the options */
+	unsigned allowed; /* flags of the options that are not refused */
+	const char *why;  /* the others are */
+	uint64_t seen;    /* bit n: the value has option n */
+};
+
+/* Reads `NAME=VALUE`, or `NAME` alone; next: the word behind it. */
 static bool
-read_option(const struct value *v, char *word, const char *next, void *object,
-    unsigned allowed, const char *why, uint64_t *seen)
+read_option(struct options *o, char *word, const char *next)
 {
+	const struct value *v = o->value;
 	char *text = strchr(word, '=');
 	const struct key *option;
 	struct value inner = *v;
@@ -283,22 +293,22 @@ read_option(const struct value *v, char *word, const char *next, void *object,
 
 	if (text)
 		*text++ = '\0';
-	option = find_option(v, word, allowed, why);
+	option = find_option(v, word, o->allowed, o->why);
 	if (!option)
 		return false;
 	inner.key = option;
 	inner.within = v->key;
 	inner.text = text;
-	inner.object = object;
+	inner.object = o->object;
 	if (!text && (option->type->traits & VALUE_BOOLEAN))
 		inner.text = "on";
 	else if (!text || !*text)
 		return value_fail(&inner, "the value is missing; write %s=%s",
 		    option->name, next ? next : "...");
 	bit = UINT64_C(1) << (option - v->key->options);
-	if (*seen & bit)
+	if (o->seen & bit)
 		return value_fail(&inner, "given twice; keep one");
-	*seen |= bit;
+	o->seen |= bit;
 	return value_parse(&inner);
 }
 
@@ -320,7 +330,8 @@ bool
 options_read_over(const struct value *value, const struct words *words,
     size_t from, void *object, unsigned allowed, const char *why)
 {
-	uint64_t seen = 0;
+	struct options options = {
+	    .value = value, .object = object, .allowed = allowed, .why = why};
 	bool ok = true, skip;
 
 	for (size_t i = from; i < words->n; i++) {
@@ -329,9 +340,8 @@ options_read_over(const struct value *value, const struct words *words,
 			    "'#' begins a comment at the start of a "
 			    "line only; write ';' behind a value");
 		skip = takes_next_word(value, words, i);
-		ok &= read_option(value, words->word[i],
-		    skip ? words->word[i + 1] : NULL, object, allowed, why,
-		    &seen);
+		ok &= read_option(
+		    &options, words->word[i], skip ? words->word[i + 1] : NULL);
 		i += skip;
 	}
 	return ok;
