@@ -118,16 +118,13 @@ inspect_resume(struct session *s, uint32_t pending, struct pool_thread *self)
 	                                 : inspect_step(s, pending, self);
 }
 
-struct verdict
-inspect_step(struct session *s, uint32_t pending, struct pool_thread *self)
+/* Looks at what the client has sent, unless its connection was reset. */
+static enum look
+look_at_client(struct session *s, struct pool_thread *self)
 {
 	const struct side *client = &s->side[HANDLE_CLIENT];
 	enum look found = LOOK_MORE;
 
-	if (s->state == SESSION_ACCEPTED || s->state == SESSION_HELD)
-		session_set_state(s, SESSION_INSPECTING, self);
-	if (pending & (HANDLE_READ_CLOSED | HANDLE_HUNG_UP | HANDLE_ERROR))
-		s->inspection->ended = true;
 	/* A PROXY header is taken even then: HAProxy's checks are a header and
 	 * a reset. */
 	if (client->error && client->tcp &&
@@ -137,12 +134,15 @@ inspect_step(struct session *s, uint32_t pending, struct pool_thread *self)
 		found = look_at_parts(s, self);
 	if (found == LOOK_DONE && client->error && client->tcp)
 		found = LOOK_GONE;
-	if (found == LOOK_MORE && session_first_byte_is_late(s, self))
-		return verdict_close(CAUSE_FIRST_BYTE_LATE);
-	if (found == LOOK_MORE && is_late(s, self))
-		found = LOOK_LATE;
-	if (s->inspection->steps & INSPECT_PROXY && found != LOOK_MORE)
-		return verdict_close(inspect_refuse_header(s, found, self));
+	return found;
+}
+
+/* Goes on by what was found, once a PROXY header without faults is behind or
+ * still to come. */
+static struct verdict
+act_on(struct session *s, enum look found, uint32_t pending,
+    struct pool_thread *self)
+{
 	switch (found) {
 	case LOOK_MORE:
 		/* The deadline may have been that of the first byte, which has
@@ -171,4 +171,23 @@ inspect_step(struct session *s, uint32_t pending, struct pool_thread *self)
 		return proceed_without(s, CAUSE_HELLO_TIMEOUT, self);
 	}
 	return verdict(STEP_WAIT);
+}
+
+struct verdict
+inspect_step(struct session *s, uint32_t pending, struct pool_thread *self)
+{
+	enum look found;
+
+	if (s->state == SESSION_ACCEPTED || s->state == SESSION_HELD)
+		session_set_state(s, SESSION_INSPECTING, self);
+	if (pending & (HANDLE_READ_CLOSED | HANDLE_HUNG_UP | HANDLE_ERROR))
+		s->inspection->ended = true;
+	found = look_at_client(s, self);
+	if (found == LOOK_MORE && session_first_byte_is_late(s, self))
+		return verdict_close(CAUSE_FIRST_BYTE_LATE);
+	if (found == LOOK_MORE && is_late(s, self))
+		found = LOOK_LATE;
+	if (s->inspection->steps & INSPECT_PROXY && found != LOOK_MORE)
+		return verdict_close(inspect_refuse_header(s, found, self));
+	return act_on(s, found, pending, self);
 }
