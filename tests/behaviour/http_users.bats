@@ -139,6 +139,11 @@ signed_in() {
 	refute grep -qi '; Secure' "$T/head"
 	command_is 403 'set weight app/a 7' -b "$T/jar"
 	command_is 403 'set weight app/a 7' -b "$T/jar" -H 'X-CSRF-Token: x'
+	# A token of the same length and form, and a part of the right one.
+	command_is 403 'set weight app/a 7' -b "$T/jar" \
+	    -H "X-CSRF-Token: $(rev <<<"${TOKEN%=}")="
+	command_is 403 'set weight app/a 7' -b "$T/jar" \
+	    -H "X-CSRF-Token: ${TOKEN:0:20}"
 	command_is 200 'set weight app/a 7' -b "$T/jar" -H "X-CSRF-Token: $TOKEN"
 	call 200 session -b "$T/jar"
 	equal user alice "$(member user)"
@@ -161,6 +166,18 @@ signed_in() {
 	call 200 session
 	TOKEN=$(member csrf)
 	command_is 200 'show version' -H "Origin: $HTTP" -H "X-CSRF-Token: $TOKEN"
+	# Another page may not, even with the token.
+	command_is 403 'show version' -H 'Origin: http://evil.example' \
+	    -H "X-CSRF-Token: $TOKEN"
+	[[ $output == *'another origin'* ]] || fail "$output"
+	command_is 403 'show version' -H 'Sec-Fetch-Site: same-site' \
+	    -H "X-CSRF-Token: $TOKEN"
+	command_is 200 'show version' -H 'Sec-Fetch-Site: same-origin' \
+	    -H "X-CSRF-Token: $TOKEN"
+	# Nor may it sign its visitors in as another user.
+	call 403 session -H "$JSON" -H 'Origin: http://evil.example' \
+	    -d '{"user":"alice","password":"secret"}'
+	[[ $output == *'another origin'* ]] || fail "$output"
 	# A name that resolves to 127.0.0.1 is of another host's page.
 	command_is 421 'show version' -H 'Host: evil.example' \
 	    -H 'Origin: http://evil.example'
