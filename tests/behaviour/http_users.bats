@@ -203,6 +203,24 @@ signed_in() {
 	call 400 session -H 'Authorization: Basic ???'
 }
 
+@test "users: unknown names count as wrong passwords, and a right one forgives" {
+	local i
+
+	served "users=$T/users"
+	for i in 1 2 3 4 5; do
+		call 401 session -u "stranger$i:x" --interface 127.0.0.2
+	done
+	call 429 session -u alice:secret --interface 127.0.0.2
+	for i in 1 2 3 4; do
+		call 401 session -u "alice:$i"
+	done
+	call 200 session -u alice:secret
+	for i in 1 2 3 4; do
+		call 401 session -u "alice:$i"
+	done
+	call 200 session -u 'bob:b:ob'
+}
+
 @test "users: a change of the file signs everybody out" {
 	served "users=$T/users"
 	signed_in alice secret
