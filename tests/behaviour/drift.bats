@@ -103,8 +103,14 @@ assert a["commands"] == "set weight app/a 7\n", a'
 	run -0 drift
 	[[ $output == *"# the files are not valid now"*lfproxy.ini:*nonsense* ]] ||
 	    fail "$output"
+	ctl set weight app/a 7
+	cp "$T/lfproxy.ini" "$T/first.ini"
 	run -1 "$BUILD/lfproxyctl" -S "$ADMIN" save config
 	[[ $output == *"nothing was saved: "*nonsense* ]] || fail "$output"
+	# It has not written first.
+	refute grep -q 'what was written' <<<"$output"
+	cmp "$T/lfproxy.ini" "$T/first.ini"
+	cmp "$T/more.ini" "$T/second.ini"
 }
 
 @test "drift: save config writes what runs, and leaves the rest as it was" {
@@ -165,4 +171,70 @@ server app/a state: ready -> drain (the file cannot say this)" "$output"
 	run -2 "$BUILD/lfproxyctl" -S "$ADMIN" save config now
 	run -1 "$BUILD/lfproxyctl" -S "$T/operator.sock" show drift now
 	run -0 "$BUILD/lfproxyctl" -S "$T/operator.sock" show drift
+}
+
+# farm INCLUDED HEAD: a backend with a check, a server and a set of servers;
+# INCLUDED is all.ini, HEAD comes before the frontend.
+farm() {
+	echo 127.0.0.1:7 >"$T/members"
+	printf '%s\n' "$1" >"$T/all.ini"
+	cat >"$T/lfproxy.ini" <<-END
+		include = all.ini
+		$2
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		check = connect interval=1h
+		server = a 127.0.0.1:1
+		servers = m 3 file=$T/members
+	END
+	launch_lfproxy -c "$T/lfproxy.ini"
+}
+
+@test "drift: checks, frontends, limits, members of sets, servers that were added" {
+	farm '' "$(common | sed "s|^\[global\]|&\nadmin = $T/user.sock level=user|")"
+	ctl disable health app/a
+	ctl disable frontend web
+	ctl set rate-limit connections global 400
+	ctl set maxconn global 100
+	ctl set weight app/m1 9
+	ctl add server app/x 127.0.0.5:80 weight=3
+	ctl set weight app/x 5
+	run -0 drift
+	for line in \
+	    'server app/a health: enabled -> disabled (the file cannot say this)' \
+	    'server app/m1 weight: 100 -> 9 (the file cannot say this)' \
+	    'frontend web: enabled -> disabled' \
+	    'connections per second: 0 -> 400' \
+	    'server app/x: none -> 127.0.0.5:80 weight=3 check=off agent=off'; do
+		grep -qxF "$line" <<<"$output" || fail "no $line: $output"
+	done
+	grep -qx 'global maxconn: [0-9]* -> 100' <<<"$output" || fail "$output"
+	run -1 "$BUILD/lfproxyctl" -S "$T/user.sock" show drift
+	equal answer 'Permission denied' "$output"
+	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" save config
+	[[ $output == *'server app/x weight: 3 -> 5: not saved, the server is new'* ]] ||
+	    fail "$output"
+	[[ $output == *'4 changes saved, 4 left.' ]] || fail "$output"
+	grep -A1 -x '\[frontend web\]' "$T/lfproxy.ini" | grep -qx 'disabled = on'
+	grep -qx 'maxconn = 100' "$T/lfproxy.ini"
+	grep -qx 'rate_connections = 400' "$T/lfproxy.ini"
+	equal "servers of the file" 'a x' \
+	    "$(sed -n 's/^server = \([a-z0-9]*\) .*/\1/p' "$T/lfproxy.ini" |
+	        sort | tr '\n' ' ' | sed 's/ $//')"
+}
+
+# [global] of another file is not found, and a second one is not accepted.
+@test "drift: files that lfproxy does not accept are put back" {
+	farm "$(common)"
+	cp "$T/lfproxy.ini" "$T/first.ini"
+	cp "$T/all.ini" "$T/second.ini"
+	ctl set maxconn frontend web 50
+	ctl set maxconn global 100
+	run -1 "$BUILD/lfproxyctl" -S "$ADMIN" save config
+	[[ $output == *'nothing was saved: lfproxy does not accept what was written: there is a second [global]'* ]] ||
+	    fail "$output"
+	cmp "$T/lfproxy.ini" "$T/first.ini"
+	cmp "$T/all.ini" "$T/second.ini"
 }
