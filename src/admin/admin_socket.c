@@ -113,16 +113,19 @@ add_client(struct admin_socket *socket, int fd)
 }
 
 /* The connection stays in the backlog, so the event would come again at
- * once. */
+ * once.  EINVAL: another process, which has the socket as well, has shut it. */
 static void
 pause_admin_accept(struct admin_socket *socket, int error)
 {
 	static struct log_limit limit;
 
-	log_limited(&limit, LOG_LEVEL_WARNING,
-	    "an admin connection could not be accepted: %s; raise the limit "
-	    "on open files (LimitNOFILE= in the unit)",
-	    strerror(error));
+	if (error != EINVAL)
+		log_limited(&limit, LOG_LEVEL_WARNING,
+		    "cannot accept an admin connection: %s%s", strerror(error),
+		    error == EMFILE || error == ENFILE
+		        ? "; raise the limit on open files (LimitNOFILE= in "
+		          "the unit)"
+		        : "");
 	ev_io_stop(socket->slices->loop, &socket->io);
 	ev_timer_set(&socket->pause, PAUSE_S, 0.);
 	ev_timer_start(socket->slices->loop, &socket->pause);

@@ -110,17 +110,21 @@ on_mhd_timer(struct ev_loop *loop, ev_timer *timer, int events)
 	run_mhd(timer->data);
 }
 
-/* The connection stays in the backlog, so the loop would call again at once. */
+/* The connection stays in the backlog, so the loop would call again at once.
+ * EINVAL: the socket does not listen, because during an upgrade the other
+ * process, which has it as well, has shut it.  No client is kept waiting. */
 static void
 pause_http_accept(struct http *http, int error)
 {
 	static struct log_limit limit;
 
-	log_limited(&limit, LOG_LEVEL_WARNING,
-	    "cannot accept an HTTP connection: %s%s", strerror(error),
-	    error == EMFILE || error == ENFILE
-	        ? "; raise the limit on open files (LimitNOFILE= in the unit)"
-	        : "");
+	if (error != EINVAL)
+		log_limited(&limit, LOG_LEVEL_WARNING,
+		    "cannot accept an HTTP connection: %s%s", strerror(error),
+		    error == EMFILE || error == ENFILE
+		        ? "; raise the limit on open files (LimitNOFILE= in "
+		          "the unit)"
+		        : "");
 	ev_io_stop(http->loop, &http->accept);
 	ev_timer_set(&http->pause, PAUSE_S, 0.);
 	ev_timer_start(http->loop, &http->pause);
