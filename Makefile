@@ -326,8 +326,8 @@ check-sim: $(B)/sim/lf_sim $(B)/sim/lf_cost ## the core under random schedules, 
 
 # The fuzz targets (tests/fuzz/fuzz.h): with libFuzzer in MODE=fuzz, and with a
 # main that replays the stored inputs in every other.
-FUZZ        := admin check discovery dns hello http image import ini lists proxy rules text tls \
-	top
+FUZZ        := admin check discovery dns hello http image import ini lists proxy receiver rules state \
+	text tls top
 FUZZ_SHARED := $(addprefix tests/fuzz/,fuzz_clock.c fuzz_names.c world.c)
 FUZZ_WRAPS_http := sock_listen
 FUZZ_WRAPS_ini  := glob open stat

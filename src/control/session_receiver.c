@@ -140,9 +140,12 @@ send_names(struct session_receiver *r)
 
 /* -- the places that the other process's sessions have at servers -- */
 
+/* n is bounded by what a process can have. */
 static void
 hold_places(struct named *name, uint32_t n)
 {
+	if (n > MAXCONN_MAX)
+		n = MAXCONN_MAX;
 	for (; name->held < n; name->held++)
 		(void)backend_hold(name->server);
 	for (; name->held > n; name->held--)

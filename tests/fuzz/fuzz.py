@@ -28,7 +28,7 @@ INPUT_BYTES = {"ini": 4096, "hello": 4096, "import": 4096, "tls": 4096}
 INPUT_BYTES_ELSE = 1024
 # Targets that keep what goes on from one input to the next: what is left over
 # after one is not lost.  The replay looks for leaks at its end.
-STATEFUL = {"admin", "http", "check", "top"}
+STATEFUL = {"admin", "http", "check", "receiver", "state", "top"}
 HEADER = (f"{'target':8} {'inputs':>9} {'seconds':>8} {'a second':>9} "
           f"{'edges':>6} {'of':>6} {'corpus':>7} {'findings':>9}")
 
@@ -98,7 +98,7 @@ def minimize(build, target):
         texts, merged = pathlib.Path(work, "texts"), pathlib.Path(work, "new")
         texts.mkdir()
         merged.mkdir()
-        kept = [p for p in stored.glob("*") if "-" in p.name]
+        kept = [p for p in stored.glob("*") if "-" in p.name or not is_text(p)]
         for path in [*stored.glob("*"), *(build / "corpus" / target).glob("*")]:
             if is_text(path):
                 shutil.copy(path, texts / path.name)
