@@ -47,12 +47,12 @@ pid_now() {
 	ctl show info | sed -n 's/^Pid: //p'
 }
 
-# upgrade: it succeeds; LFPROXY_PID is the other process then, and UPGRADED what
-# was said.
+# upgrade [PROGRAM]: it succeeds; LFPROXY_PID is the other process then, and
+# UPGRADED what was said.
 upgrade() {
 	local before=$LFPROXY_PID
 
-	run -0 ctl upgrade
+	run -0 ctl upgrade "$@"
 	[[ $output =~ ^process\ [0-9]+\ has\ taken\ over\ [0-9]+\ listening\ socket ]] ||
 	    fail "$output"
 	UPGRADED=$output
