@@ -153,9 +153,8 @@ leave_backend(struct pacing *p, const struct session *s)
 
 /* Returns false when memory is short. */
 static bool
-record_new(struct session *s, struct pool_thread *self)
+record_new(struct session *s, struct proxy *proxy)
 {
-	struct proxy *proxy = proxy_of(self);
 	struct pacing *p;
 	uint32_t index;
 
@@ -183,7 +182,42 @@ pacing_begin(struct session *s, struct pool_thread *self)
 	if (!find_buckets(s, NULL, HANDLE_CLIENT).limited &&
 	    !find_buckets(s, NULL, HANDLE_SERVER).limited)
 		return true;
-	return record_new(s, self);
+	return record_new(s, proxy_of(self));
+}
+
+/* -- between processes -- */
+
+/* What was taken and not read is not owed. */
+uint64_t
+pacing_paid_ns(
+    const struct session *s, enum handle_side from, const struct proxy *proxy)
+{
+	const struct pacing *p = pacing_find(proxy, s->pacing);
+	const struct pace *pace = p ? &p->pace[from] : NULL;
+
+	if (!pace || pace->own_rate == 0)
+		return 0;
+	return pace->own_due_ns -
+	       bandwidth_cost_ns(pace->own_rate, pace->granted);
+}
+
+void
+pacing_adopt(struct session *s, const uint64_t paid_ns[2], struct proxy *proxy)
+{
+	uint64_t last_ns =
+	    clock_now_ns() + bandwidth_cost_ns(BANDWIDTH_MIN, PORTION_MIN);
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct buckets b = find_buckets(s, NULL, i);
+		struct pace *pace;
+
+		if (paid_ns[i] == 0 || b.own_rate == 0 ||
+		    (!s->pacing && !record_new(s, proxy)))
+			continue;
+		pace = &pacing_find(proxy, s->pacing)->pace[i];
+		pace->own_rate = b.own_rate;
+		pace->own_due_ns = paid_ns[i] < last_ns ? paid_ns[i] : last_ns;
+	}
 }
 
 /* -- what was taken -- */

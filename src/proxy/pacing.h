@@ -89,6 +89,16 @@ void pacing_leave_server(struct session *s, struct pool_thread *self);
  * the record. */
 void pacing_end(struct session *s, struct pool_thread *self);
 
+/* Returns when all that the direction has read will have been paid for in the
+ * session's own bucket, clock_now_ns; 0: it has none. */
+uint64_t pacing_paid_ns(
+    const struct session *s, enum handle_side from, const struct proxy *proxy);
+
+/* A session has come from another process, with its server: has its own buckets
+ * go on from these times, by the side that is read; 0: there was none. */
+void pacing_adopt(
+    struct session *s, const uint64_t paid_ns[2], struct proxy *proxy);
+
 /* The functions below need a session with a record. */
 
 /* The direction's part of a turn begins: a wait that is over ends.  The times

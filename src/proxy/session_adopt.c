@@ -12,6 +12,7 @@
 #include "model/source_ports.h"
 #include "net/sock.h"
 #include "proxy/inspection.h"
+#include "proxy/pacing.h"
 #include "proxy/reaper.h"
 #include "proxy/relay.h"
 #include "proxy/session.h"
@@ -240,6 +241,19 @@ enter_model(struct session *s, const struct session_image *image,
 		s->source_port = port;
 }
 
+static void
+adopt_pace(
+    struct session *s, const struct session_image *image, struct proxy *proxy)
+{
+	const uint64_t paid_ns[2] = {
+	    [HANDLE_CLIENT] = image->n[IMAGE_PAID_NS_C],
+	    [HANDLE_SERVER] = image->n[IMAGE_PAID_NS_S],
+	};
+
+	if (s->server && atomic_load_relaxed(&proxy->pacer.limited))
+		pacing_adopt(s, paid_ns, proxy);
+}
+
 static enum session_state
 state_of_phase(enum image_phase phase)
 {
@@ -338,6 +352,7 @@ session_adopt(struct proxy *proxy, const struct session_image *image,
 		return false;
 	}
 	enter_model(s, image, as);
+	adopt_pace(s, image, proxy);
 	atomic_store_relaxed(&s->state,
 	    (uint8_t)state_of_phase((enum image_phase)image->n[IMAGE_PHASE]));
 	s->state_ms = now_ms;

@@ -9,6 +9,7 @@
 #include "lf/pool.h"
 #include "net/handover.h"
 #include "proxy/inspection.h"
+#include "proxy/pacing.h"
 #include "proxy/session_count.h"
 #include "proxy/session_image.h"
 #include "proxy/successor.h"
@@ -171,11 +172,14 @@ static void
 put_facts(const struct session *s, struct session_image *image,
     const struct pool_thread *self)
 {
+	const struct proxy *proxy = proxy_of(self);
 	uint64_t *n = image->n;
 
 	n[IMAGE_ACCEPTED_MS] = s->accepted_ms;
 	n[IMAGE_ACCEPTED_WALL_US] = s->accepted_wall_us;
 	n[IMAGE_NUMBER] = s->number;
+	n[IMAGE_PAID_NS_C] = pacing_paid_ns(s, HANDLE_CLIENT, proxy);
+	n[IMAGE_PAID_NS_S] = pacing_paid_ns(s, HANDLE_SERVER, proxy);
 	n[IMAGE_HOLD_MS] = held_ms(s, self);
 	n[IMAGE_CLOSER] = s->closer;
 	n[IMAGE_TRIES] = s->tries;
