@@ -11,6 +11,7 @@
 #include "base/notify.h"
 #include "base/text.h"
 #include "control/control_internal.h"
+#include "control/session_receiver.h"
 #include "control/takeover.h"
 
 #define STATUS_EVERY_MS 5000
@@ -58,16 +59,22 @@ static void
 write_status(const struct control *c, char *out, size_t size)
 {
 	uint32_t sessions = proxy_sessions(&c->proxy);
+	uint32_t left = session_receiver_status(c->receiver).left;
 	unsigned servers = 0, usable = 0;
+	char former[64] = "";
 
 	model_for_each_backend (b, c->model) {
 		servers += b->spec->servers_n;
 		usable += backend_usable_n(b);
 	}
+	if (left > 0)
+		snprintf(former, sizeof(former),
+		    "; %u session%s with the former process", left,
+		    text_s(left));
 	snprintf(out, size,
-	    "%u session%s, %u new a second, %u of %u server%s usable", sessions,
-	    text_s(sessions), c->model->state->rate.per_second, usable, servers,
-	    text_s(servers));
+	    "%u session%s, %u new a second, %u of %u server%s usable%s",
+	    sessions, text_s(sessions), c->model->state->rate.per_second,
+	    usable, servers, text_s(servers), former);
 }
 
 void

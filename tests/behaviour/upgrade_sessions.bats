@@ -405,7 +405,8 @@ has_met_maxconn() {
 		backend = app
 	END
 	sed -i "s/^server = a .*/server = s $(addr s)/" "$T/lfproxy.ini"
-	launch_lfproxy -c "$T/lfproxy.ini"
+	serve manager python3 -B "$ROOT/tests/behaviour/notifytool.py" "$T/notify"
+	NOTIFY_SOCKET=$T/notify launch_lfproxy -c "$T/lfproxy.ini"
 	FIRST=$LFPROXY_PID
 	PORT=$(listening web)
 	mkfifo "$T/fifo"
@@ -419,6 +420,8 @@ has_met_maxconn() {
 	[[ $UPGRADED == *" and 1 session; 1 session of process $FIRST may end within 10m" ]] ||
 	    fail "$UPGRADED"
 	equal "what stays" 1 "$(of_info FormerSessionsLeft)"
+	wait_for 20 has_line manager \
+	    '^STATUS=Ready: 1 session, .* usable; 1 session with the former process$'
 	equal "at the server" 2 "$(stat_of app s scur)"
 	signal s USR1
 	wait_for 10 has_line tls hello
