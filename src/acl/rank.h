@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT
  * How many keys of a sorted array are not greater than a given one.
  *
- * An index of nodes leads to the place in the array.  A node has a run of keys;
- * it skips the bits that all of them have in common, and the next bits select a
+ * The bits that all keys have in common are skipped, and the next ones select a
  * slot.  There are as many slots as put 8 keys in each, if the keys are spread
  * evenly.  A slot with up to 32 keys has the place of the first one in the
- * array, which is compared key by key from there on; a slot with more has a
- * node of its own.  So random keys need one node and one place in the array:
- * two cache misses.  Keys that lie close together, as the prefixes of a few
- * providers do, need two or three nodes.
+ * array, which is compared key by key from there on: two cache misses.
+ *
+ * The prefixes of a few providers lie so close together that a slot has
+ * thousands of them.  Such a slot has a tree of its own, whose nodes have 16
+ * keys.  A search compares all keys of a node without a branch, and goes down
+ * from the root, which stays in the caches of a CPU as the levels below it do,
+ * to one of the leaves of 32 keys: so the time of a search does not depend on
+ * how the keys are spread.  The keys of the tree are differences to the first
+ * key without the zeros that all have at their ends.  These have 32 bits
+ * mostly; a tree of all keys is there for slots where they do not.
  */
 #ifndef ACL_RANK_H
 #define ACL_RANK_H
@@ -23,17 +28,23 @@
 /* There are fewer keys. */
 #define ACL_RANK_KEYS_MAX (UINT32_C(1) << 31)
 
-struct acl_rank_node;
+struct acl_cluster;
+struct acl_tree;
 
 /* With all zeros there are no keys. */
 struct acl_rank {
 	bool wide;  /* keys are uint64_t; otherwise uint32_t */
 	void *keys; /* in ascending order, each once */
 	size_t n;
-	struct acl_rank_node *nodes; /* the first one is the root */
-	size_t nodes_n, nodes_room;
+	uint64_t base; /* the bits in common, and zeros */
+	uint8_t shift; /* of the bits behind those of the slot */
 	uint32_t *slots;
-	size_t slots_n, slots_room;
+	size_t slots_n;
+	struct acl_tree *tree; /* of all keys; NULL: no slot needs it */
+	struct acl_cluster *clusters;
+	size_t clusters_n, clusters_room;
+	uint32_t *nodes; /* of the trees of clusters */
+	size_t nodes_n;  /* words */
 };
 
 /* Allocates an array for n keys: rank->keys, which the caller fills before
