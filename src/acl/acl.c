@@ -23,6 +23,7 @@ struct acl_list {
 	struct acl_content *added;   /* by commands; NULL: nothing */
 	size_t deleted;              /* entries of content, by commands */
 	struct acl_drafts drafts;
+	bool busy; /* a commit has begun */
 	struct acl_view empty;
 };
 
@@ -323,18 +324,62 @@ acl_list_prepared_at(const struct acl_list *list, unsigned version,
 	return true;
 }
 
+enum acl_outcome
+acl_list_begin_commit(
+    struct acl_list *list, unsigned version, struct acl_content **ret_entries)
+{
+	if (!acl_drafts_find(&list->drafts, version))
+		return ACL_NO_VERSION;
+	ENSURE(!list->busy);
+	list->busy = true;
+	*ret_entries = acl_drafts_lend(&list->drafts, version);
+	return ACL_DONE;
+}
+
 /* A draft that was sealed and not taken can be filled and sealed again. */
+enum acl_outcome
+acl_list_end_commit(struct acl_list *list, unsigned version,
+    struct acl_content *entries, bool sealed, struct grace *grace)
+{
+	list->busy = false;
+	if (!acl_drafts_is_lent(&list->drafts, version)) {
+		acl_content_free(entries);
+		return ACL_NO_VERSION;
+	}
+	if (!sealed || !replace_all(list, entries, grace)) {
+		acl_drafts_bring_back(&list->drafts, version, entries);
+		return ACL_SHORT;
+	}
+	(void)acl_drafts_take(&list->drafts, version);
+	return ACL_DONE;
+}
+
 enum acl_outcome
 acl_list_commit(struct acl_list *list, unsigned version, struct grace *grace)
 {
-	struct acl_content *draft = acl_drafts_find(&list->drafts, version);
+	struct acl_content *entries;
+	enum acl_outcome outcome =
+	    acl_list_begin_commit(list, version, &entries);
 
-	if (!draft)
-		return ACL_NO_VERSION;
-	if (!acl_content_seal(draft) || !replace_all(list, draft, grace))
-		return ACL_SHORT;
-	(void)acl_drafts_take(&list->drafts, version);
-	return ACL_DONE;
+	if (outcome != ACL_DONE)
+		return outcome;
+	return acl_list_end_commit(
+	    list, version, entries, acl_content_seal(entries), grace);
+}
+
+bool
+acl_list_is_busy(const struct acl_list *list)
+{
+	return list->busy;
+}
+
+size_t
+acl_list_prepared_entries(const struct acl_list *list, unsigned version)
+{
+	const struct acl_content *draft =
+	    acl_drafts_find(&list->drafts, version);
+
+	return draft ? acl_content_entries(draft) : 0;
 }
 
 /* -- entries -- */
@@ -397,5 +442,6 @@ acl_list_memory(const struct acl_list *list, struct memory_use *use)
 	if (list->added)
 		acl_content_memory(list->added, use);
 	for (unsigned i = 0; i < list->drafts.n; i++)
-		acl_content_memory(list->drafts.all[i], use);
+		if (list->drafts.all[i])
+			acl_content_memory(list->drafts.all[i], use);
 }

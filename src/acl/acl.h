@@ -122,6 +122,29 @@ bool acl_list_prepared_at(const struct acl_list *list, unsigned version,
 enum acl_outcome acl_list_commit(
     struct acl_list *list, unsigned version, struct grace *grace);
 
+/* The same in three steps, of which the long one, acl_content_seal, may be on
+ * any thread:
+ *
+ *   acl_list_begin_commit --> acl_content_seal --> acl_list_end_commit
+ *
+ * In between, the list is busy: the caller changes it by acl_list_publish
+ * alone, which may drop the version. */
+
+/* Returns as acl_list_prepare_entry.  With ACL_DONE, the caller owns
+ * *ret_entries. */
+enum acl_outcome acl_list_begin_commit(
+    struct acl_list *list, unsigned version, struct acl_content **ret_entries);
+/* Takes ownership of the entries; sealed: what acl_content_seal has returned.
+ * Returns as acl_list_commit; ACL_NO_VERSION: the version was dropped. */
+enum acl_outcome acl_list_end_commit(struct acl_list *list, unsigned version,
+    struct acl_content *entries, bool sealed, struct grace *grace);
+
+bool acl_list_is_busy(const struct acl_list *list);
+
+/* Returns the number of entries of a version that is prepared; 0 if it is not.
+ */
+size_t acl_list_prepared_entries(const struct acl_list *list, unsigned version);
+
 /* An entry with its place in words. */
 struct acl_listed {
 	struct cidr range;

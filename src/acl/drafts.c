@@ -19,13 +19,49 @@ acl_drafts_begin(struct acl_drafts *drafts)
 	return true;
 }
 
-struct acl_content *
-acl_drafts_find(const struct acl_drafts *drafts, unsigned version)
+/* Returns the place of a version, or -1 if it is not prepared. */
+static int
+place_of(const struct acl_drafts *drafts, unsigned version)
 {
 	unsigned at = version - drafts->current - 1;
 
-	return version > drafts->current && at < drafts->n ? drafts->all[at]
-	                                                   : NULL;
+	return version > drafts->current && at < drafts->n ? (int)at : -1;
+}
+
+struct acl_content *
+acl_drafts_find(const struct acl_drafts *drafts, unsigned version)
+{
+	int at = place_of(drafts, version);
+
+	return at >= 0 ? drafts->all[at] : NULL;
+}
+
+struct acl_content *
+acl_drafts_lend(struct acl_drafts *drafts, unsigned version)
+{
+	int at = place_of(drafts, version);
+	struct acl_content *draft;
+
+	ENSURE(at >= 0);
+	draft = drafts->all[at];
+	drafts->all[at] = NULL;
+	return draft;
+}
+
+bool
+acl_drafts_is_lent(const struct acl_drafts *drafts, unsigned version)
+{
+	int at = place_of(drafts, version);
+
+	return at >= 0 && !drafts->all[at];
+}
+
+void
+acl_drafts_bring_back(
+    struct acl_drafts *drafts, unsigned version, struct acl_content *draft)
+{
+	ENSURE(acl_drafts_is_lent(drafts, version));
+	drafts->all[place_of(drafts, version)] = draft;
 }
 
 bool

@@ -113,8 +113,8 @@ add_to_version(struct call *call, struct acl_list *list, unsigned version,
 }
 
 /* Adding what is there already succeeds, as in HAProxy. */
-bool
-run_add_acl(struct call *call)
+static bool
+add_acl_now(struct call *call)
 {
 	char text[CIDR_TEXT_SIZE];
 	struct cidr range;
@@ -135,8 +135,8 @@ run_add_acl(struct call *call)
 	return true;
 }
 
-bool
-run_del_acl(struct call *call)
+static bool
+del_acl_now(struct call *call)
 {
 	char text[CIDR_TEXT_SIZE];
 	struct cidr range;
@@ -169,8 +169,8 @@ clear_version(struct call *call, struct acl_list *list, unsigned version)
 	return outcome == ACL_NO_VERSION || call_acl_outcome(call, outcome);
 }
 
-bool
-run_clear_acl(struct call *call)
+static bool
+clear_acl_now(struct call *call)
 {
 	unsigned version;
 	bool has_version = call_take_version(call, &version);
@@ -187,4 +187,22 @@ run_clear_acl(struct call *call)
 		return err_oom(call->err) || err_as_sentence(call->err);
 	call_audit_number(call, n, 0, "acl %s entries", acl_list_name(list));
 	return true;
+}
+
+bool
+run_add_acl(struct call *call)
+{
+	return call_when_idle(call, add_acl_now);
+}
+
+bool
+run_del_acl(struct call *call)
+{
+	return call_when_idle(call, del_acl_now);
+}
+
+bool
+run_clear_acl(struct call *call)
+{
+	return call_when_idle(call, clear_acl_now);
 }

@@ -20,6 +20,12 @@ bool call_take_version(struct call *call, unsigned *ret_version);
  */
 bool call_acl_outcome(struct call *call, enum acl_outcome outcome);
 
+/* Runs a command that changes a list, once the list is not busy with a commit.
+ * The arguments begin with the list, if there are as many as the command
+ * needs.  run: as of a command, with the arguments as they are now. */
+bool call_when_idle(
+    struct call *call, bool (*run)(struct call *call)) MUST_CHECK;
+
 #define ACL_PLACE_SIZE 512
 
 /* Writes where the entry comes from: FILE:LINE, FILE, or `add acl`.  Returns

@@ -7,6 +7,8 @@
  */
 #include "commands/add_acl.h"
 #include "commands/commands.h"
+#include "commands/listing.h"
+#include "control/list_commit.h"
 
 bool
 run_prepare_acl(struct call *call)
@@ -21,24 +23,137 @@ run_prepare_acl(struct call *call)
 	return true;
 }
 
+/* -- commit acl -- */
+
+/* A thread commits a version with more entries. */
+#define AT_ONCE_MAX 4096u
+
+static void
+audit_commit(const struct call *call, const char *list, unsigned version,
+    size_t before, size_t after)
+{
+	call_audit_number(
+	    call, before, after, "acl %s entries, version %u", list, version);
+}
+
+/* Commits here and now. */
+static bool
+commit_at_once(struct call *call, struct acl_list *list, unsigned version)
+{
+	size_t n = acl_list_entries(list);
+
+	if (!call_acl_outcome(
+	        call, acl_list_commit(list, version,
+	                  control_model(call->env->control)->grace)))
+		return false;
+	audit_commit(
+	    call, acl_list_name(list), version, n, acl_list_entries(list));
+	return true;
+}
+
+/* The answer comes when the version is in force. */
+struct committing {
+	struct listing listing;
+	struct command_mode mode; /* of the client at the time of the command */
+	char list[CALL_NAME_SIZE];
+	unsigned version;
+	struct list_commit *commit; /* NULL: not begun */
+};
+#define COMMIT_LOOK_MS 5
+
+/* Begins the commit, unless another one keeps the list busy. */
+static bool
+begin_commit(struct committing *c, struct call *call)
+{
+	struct acl_list *list = call_acl(call, c->list, "");
+	enum acl_outcome outcome;
+
+	if (!list)
+		return false;
+	if (acl_list_is_busy(list))
+		return true;
+	c->commit = list_commit_begin(control_list_commits(call->env->control),
+	    list, c->version, &outcome);
+	return call_acl_outcome(call, outcome);
+}
+
+/* Returns false with call->err set, if the commit fails. */
+static bool
+look_at_commit(struct committing *c, struct call *call, bool *ret_more)
+{
+	const struct list_committed *result;
+
+	*ret_more = true;
+	if (!c->commit)
+		return begin_commit(c, call);
+	result = list_commit_result(c->commit);
+	if (!result)
+		return true;
+	*ret_more = false;
+	if (!call_acl_outcome(call, result->outcome))
+		return false;
+	audit_commit(call, c->list, c->version, result->before, result->after);
+	return true;
+}
+
+static bool
+commit_step(void *listing, const struct command_env *env)
+{
+	struct committing *c = listing;
+	struct err err;
+	struct call call = {.env = env,
+	    .mode = &c->mode,
+	    .out = c->listing.report.out,
+	    .err = &err};
+	bool more;
+
+	c->listing.rest.pause_ms = COMMIT_LOOK_MS;
+	if (look_at_commit(c, &call, &more))
+		return more;
+	call_severity(&call, SEVERITY_ERR);
+	fprintf(call.out, "%s\n", err.text);
+	c->listing.rest.failed = c->mode.failed;
+	return false;
+}
+
+static void
+commit_fini(void *listing)
+{
+	list_commit_unref(((struct committing *)listing)->commit);
+}
+
+static bool
+commit_by_thread(struct call *call, struct acl_list *list, unsigned version)
+{
+	static const struct listing_kind kind = {
+	    .size = sizeof(struct committing),
+	    .step = commit_step,
+	    .fini = commit_fini,
+	    .steps_max = 1,
+	};
+	struct committing *c = listing_new(call, &kind, false);
+
+	if (!c)
+		return false;
+	c->mode = *call->mode;
+	c->version = version;
+	snprintf(c->list, sizeof(c->list), "%s", acl_list_name(list));
+	return listing_answer(call, &c->listing, begin_commit(c, call));
+}
+
 bool
 run_commit_acl(struct call *call)
 {
 	struct acl_list *list;
 	unsigned version;
-	size_t n;
 
 	if (!call_take_version(call, &version))
 		return err_set(call->err, "Missing version number.");
 	list = call_acl(call, call_arg(call, 0), "Missing ACL identifier.");
 	if (!list)
 		return false;
-	n = acl_list_entries(list);
-	if (!call_acl_outcome(
-	        call, acl_list_commit(list, version,
-	                  control_model(call->env->control)->grace)))
-		return false;
-	call_audit_number(call, n, acl_list_entries(list),
-	    "acl %s entries, version %u", acl_list_name(list), version);
-	return true;
+	return acl_list_is_busy(list) ||
+	               acl_list_prepared_entries(list, version) > AT_ONCE_MAX
+	           ? commit_by_thread(call, list, version)
+	           : commit_at_once(call, list, version);
 }

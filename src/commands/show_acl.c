@@ -36,6 +36,9 @@ put_list(
 	report_put(r, "matches", " matches=%" PRIu64, acl_list_matches(list));
 	report_put(r, "added", " added=%zu", changes.added);
 	report_put(r, "deleted", " deleted=%zu", changes.deleted);
+	report_json_bool(r, "committing", acl_list_is_busy(list));
+	if (acl_list_is_busy(list))
+		report_text(r, ", a version is being committed");
 	report_json_string(r, "failure", failure);
 	if (failure)
 		report_text(r, ", not read: %s", failure);

@@ -34,6 +34,7 @@
 #include "model/model.h"
 
 struct control;
+struct list_commits;
 struct list_watch;
 struct listeners;
 struct proxy;
@@ -164,6 +165,9 @@ const struct tls_watch *control_tls_watch(const struct control *control);
 
 /* Returns the watch over the files of the [list] sections. */
 const struct list_watch *control_list_watch(const struct control *control);
+
+/* Returns the commits of versions of lists that are under way. */
+struct list_commits *control_list_commits(struct control *control);
 
 /* Returns the state of TLS as of the last second. */
 const struct tls_status *control_tls_status(const struct control *control);

@@ -215,6 +215,81 @@ versions_replace_all_entries(void **state)
 	acl_list_unref(l);
 }
 
+static struct acl_content *
+begin_commit(struct acl_list *list, const char *text)
+{
+	struct acl_content *entries;
+	struct cidr range;
+	unsigned version;
+
+	assert_true(cidr_parse(text, &range, NULL));
+	assert_int_equal(acl_list_prepare(list), ACL_DONE);
+	version = acl_list_versions(list).next;
+	assert_int_equal(
+	    acl_list_prepare_entry(list, version, &range), ACL_DONE);
+	assert_int_equal(
+	    acl_list_begin_commit(list, version, &entries), ACL_DONE);
+	assert_true(acl_list_is_busy(list));
+	return entries;
+}
+
+static void
+a_commit_that_lasts_is_in_force_at_its_end(void **state)
+{
+	struct acl_list *l = list_of("10.0.0.0/8");
+	struct acl_content *entries = begin_commit(l, "12.0.0.0/8");
+	struct cidr range;
+
+	(void)state;
+	assert_true(has(l, "10.0.0.1"));
+	assert_false(acl_list_prepared_at(l, 1, 0, &range));
+	assert_int_equal(acl_list_prepare_entry(l, 1, &range), ACL_NO_VERSION);
+	/* What was added to the file meanwhile is replaced as well. */
+	acl_list_publish(l, content_of("11.0.0.0/8"), true, grace);
+	assert_true(acl_content_seal(entries));
+	assert_int_equal(
+	    acl_list_end_commit(l, 1, entries, true, grace), ACL_DONE);
+	assert_false(acl_list_is_busy(l));
+	assert_false(has(l, "10.0.0.1"));
+	assert_false(has(l, "11.0.0.1"));
+	assert_true(has(l, "12.0.0.1"));
+	assert_int_equal(acl_list_versions(l).current, 1);
+	acl_list_unref(l);
+}
+
+static void
+a_commit_without_memory_leaves_its_version_prepared(void **state)
+{
+	struct acl_list *l = list_of("10.0.0.0/8");
+	struct acl_content *entries = begin_commit(l, "12.0.0.0/8");
+
+	(void)state;
+	assert_int_equal(
+	    acl_list_end_commit(l, 1, entries, false, grace), ACL_SHORT);
+	assert_true(has(l, "10.0.0.1"));
+	assert_int_equal(acl_list_prepared_entries(l, 1), 1);
+	assert_int_equal(acl_list_commit(l, 1, grace), ACL_DONE);
+	assert_true(has(l, "12.0.0.1"));
+	acl_list_unref(l);
+}
+
+static void
+a_commit_of_a_version_that_is_dropped_changes_nothing(void **state)
+{
+	struct acl_list *l = list_of("10.0.0.0/8");
+	struct acl_content *entries = begin_commit(l, "12.0.0.0/8");
+
+	(void)state;
+	acl_list_publish(l, content_of("11.0.0.0/8"), false, grace);
+	assert_true(acl_content_seal(entries));
+	assert_int_equal(
+	    acl_list_end_commit(l, 1, entries, true, grace), ACL_NO_VERSION);
+	assert_true(has(l, "11.0.0.1"));
+	assert_false(has(l, "12.0.0.1"));
+	assert_false(acl_list_is_busy(l));
+	acl_list_unref(l);
+}
+
 /* 127.0.0.1 is in every content, 192.0.2.1 in none. */
 static void *
 look_up(void *arg)
@@ -284,6 +359,11 @@ main(void)
 	    cmocka_unit_test(a_cleared_list_has_no_entry),
 	    cmocka_unit_test(matches_are_counted_where_a_list_decides),
 	    cmocka_unit_test(versions_replace_all_entries),
+	    cmocka_unit_test(a_commit_that_lasts_is_in_force_at_its_end),
+	    cmocka_unit_test(
+	        a_commit_without_memory_leaves_its_version_prepared),
+	    cmocka_unit_test(
+	        a_commit_of_a_version_that_is_dropped_changes_nothing),
 	    cmocka_unit_test(a_reader_sees_whole_contents_while_they_change),
 	};
 
