@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Files of address lists, as lines or, if the input begins with `M`, as a
  * MaxMind database: an accepted file prints as one that has the same entries,
- * and the table has an address exactly if an entry has it.
+ * and the table has an address exactly if one of all entries has it, compared
+ * bit by bit.
+ *
+ * If the input begins with `C`, it describes rows of ranges that lie close
+ * together: more of them than lines would have, so that the index of the table
+ * has trees.
  */
 #include <stdio.h>
 #include <sys/socket.h>
@@ -10,27 +15,56 @@
 #include "acl/file.h"
 #include "fuzz/fuzz.h"
 
-/* Entries beyond these are not tried with each other. */
-#define TRIED_MAX 200u
+/* As many entries are tried with all others. */
+#define TRIED_MAX 16u
 
-/* The first address of the range, and the one behind its last. */
+static bool
+plain_range_has(const struct cidr *range, const struct endpoint *e)
+{
+	if (range->family != e->family)
+		return false;
+	for (unsigned i = 0; i < range->bits; i++)
+		if ((range->ip[i / 8] ^ e->ip[i / 8]) & 0x80u >> i % 8)
+			return false;
+	return true;
+}
+
+/* The table and the search for an entry agree with looking at all entries. */
+static void
+check_address(const struct acl_content *c, const struct endpoint *address)
+{
+	struct acl_entry e, found;
+	int longest = -1;
+
+	for (size_t i = 0; acl_content_at(c, i, &e); i++)
+		if (plain_range_has(&e.range, address) &&
+		    (int)e.range.bits > longest)
+			longest = (int)e.range.bits;
+	ENSURE(acl_table_has(acl_content_table(c), address) == (longest >= 0));
+	ENSURE(acl_content_find(c, address, &found) == (longest >= 0));
+	ENSURE(longest < 0 || (int)found.range.bits == longest);
+}
+
+/* The first address of the range, its last one, and those beside them. */
 static void
 check_borders(const struct acl_content *c, const struct cidr *range)
 {
 	struct endpoint first = {.family = range->family}, next;
 	unsigned bytes = range->family == AF_INET ? 4 : 16;
-	struct acl_entry found;
 
 	memcpy(first.ip, range->ip, sizeof(first.ip));
 	ENSURE(acl_table_has(acl_content_table(c), &first));
+	check_address(c, &first);
 	next = first;
 	for (unsigned i = range->bits; i < 8 * bytes; i++)
 		next.ip[i / 8] |= (uint8_t)(0x80u >> i % 8);
-	ENSURE(acl_table_has(acl_content_table(c), &next));
+	check_address(c, &next);
 	for (unsigned i = bytes; i-- > 0 && ++next.ip[i] == 0;)
 		;
-	ENSURE(acl_table_has(acl_content_table(c), &next) ==
-	       acl_content_find(c, &next, &found));
+	check_address(c, &next);
+	for (unsigned i = bytes; i-- > 0 && first.ip[i]-- == 0;)
+		;
+	check_address(c, &first);
 }
 
 static struct acl_content *
@@ -67,12 +101,43 @@ check(struct acl_content *c)
 	struct acl_entry e;
 
 	ENSURE(acl_content_seal(c));
-	for (size_t i = 0; i < TRIED_MAX && acl_content_at(c, i, &e); i++)
+	for (size_t i = 0; acl_content_at(c, i, &e);
+	     i += 1 + acl_content_entries(c) / TRIED_MAX)
 		if (e.range.family != AF_UNIX)
 			check_borders(c, &e.range);
 	again = read_again(c);
 	ENSURE(acl_content_entries(again) == acl_content_entries(c));
 	acl_content_free(again);
+}
+
+/* Six bytes are a row: where it begins, how far apart the ranges are, how many
+ * there are, and how long. */
+#define ROW      6u
+#define ROWS_MAX 4u
+
+static void
+add_rows(const uint8_t *data, size_t size, struct acl_content *c)
+{
+	for (size_t row = 0; row < ROWS_MAX && (row + 1) * ROW <= size; row++) {
+		const uint8_t *d = data + row * ROW;
+		bool v4 = d[0] & 1;
+		uint64_t at = (uint64_t)(d[0] >> 1) << 56 | (uint64_t)d[1]
+		                                                << (d[2] & 63);
+		uint64_t step = UINT64_C(1) << (d[3] & 63);
+		unsigned bits = d[5] % (v4 ? 33 : 129);
+
+		for (unsigned i = 0; i < d[4]; i++, at += step) {
+			struct acl_entry entry = {
+			    .range = {.family = v4 ? AF_INET : AF_INET6,
+			        .bits = (uint8_t)bits}};
+
+			for (unsigned j = 0; j < bits; j++)
+				if (at >> (63 - j % 64) & 1)
+					entry.range.ip[j / 8] |=
+					    (uint8_t)(0x80u >> j % 8);
+			ENSURE(acl_content_add(c, &entry));
+		}
+	}
 }
 
 static bool
@@ -102,6 +167,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ENSURE(c);
 	if (size > 0 && data[0] == 'M')
 		ENSURE(read_database(data + 1, size - 1, c, &errors));
+	else if (size > 0 && data[0] == 'C')
+		add_rows(data + 1, size - 1, c);
 	else
 		ENSURE(acl_file_parse("input", text, size, c, &errors));
 	if (errors.n == 0)
