@@ -89,8 +89,9 @@ show(const struct key *key, const void *object, const struct spec *spec,
 bool
 config_diff_keeps(const struct key *key)
 {
-	return key->type == &type_sock_switch || key->type == &type_user ||
-	       key->type == &type_group || key->type == &type_choice;
+	return key->type == &type_sock_switch || key->type == &type_switch ||
+	       key->type == &type_choice || key->type == &type_user ||
+	       key->type == &type_group;
 }
 
 /* Copies the value of a key that takes a restart, which has no options. */
@@ -106,6 +107,10 @@ diff_keep(const struct key *key, const void *old, void *new)
 	if (key->type == &type_sock_switch || key->type == &type_choice) {
 		/* Every enum of the keys has this size. */
 		memcpy(to, from, sizeof(enum sock_switch));
+		return true;
+	}
+	if (key->type == &type_switch) {
+		memcpy(to, from, sizeof(bool));
 		return true;
 	}
 	if (*string && !(copy = strdup(*string)))

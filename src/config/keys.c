@@ -123,6 +123,8 @@ static const struct key global_keys[] = {
         VALUE(group), GLOBAL(group), WITHOUT("the user's"), RESTART},
     {"maxconn", "sessions at a time; auto: what the descriptors allow",
         MAXCONN, GLOBAL(maxconn), DEFAULT("auto")},
+    {"strict_limits", "whether maxconn needs two descriptors for each session",
+        SWITCH("on"), GLOBAL(strict_limits), RESTART},
     {"rate_connections",
         "connections accepted per second, HAProxy's maxconnrate",
         RATE, GLOBAL(rate_connections), DEFAULT("off")},

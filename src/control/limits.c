@@ -164,7 +164,13 @@ limits_budget(
 		    descriptors, LIMITS_DESCRIPTORS_MIN);
 	b = divide_descriptors(descriptors, own);
 	b.open = open;
-	if (maxconn > b.sessions)
+	b.strict = spec->global.strict_limits || maxconn <= b.sessions;
+	if (!b.strict && maxconn <= b.descriptors - own - b.reserve)
+		log_warning("maxconn = %u leaves too few descriptors for "
+		            "sessions that have a server, %u of which would "
+		            "take them all",
+		    maxconn, b.sessions);
+	else if (maxconn > b.sessions)
 		return err_set(err,
 		    "maxconn = %u takes %zu descriptors, and this process may "
 		    "have %zu, enough for %u session%s; raise the limit "
@@ -189,7 +195,7 @@ limits_suffice(const struct budget *budget, const struct spec *spec,
 	    budget->descriptors, count_own(spec, budget->open))
 	                 .sessions;
 
-	return n + SESSIONS_SPARE >= budget->sessions ||
+	return !budget->strict || n + SESSIONS_SPARE >= budget->sessions ||
 	       err_set(err,
 	           "with %s the descriptors are enough for %u session%s and "
 	           "not for %u; allow more (LimitNOFILE= in the unit) and "

@@ -26,6 +26,7 @@ struct budget {
 	size_t reserve;
 	uint32_t sessions; /* at a time */
 	bool by_maxconn;   /* sessions is what maxconn said at the start */
+	bool strict;       /* there are two descriptors for each of them */
 };
 
 /* Counts the open descriptors, at a microsecond for each. */

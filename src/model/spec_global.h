@@ -75,7 +75,8 @@ struct global_spec {
 	uint64_t shutdown_delay_ms; /* from SIGTERM until listeners close */
 	uint64_t drain_timeout_ms;
 	uint64_t drain_idle_timeout_ms;
-	unsigned maxconn; /* sessions at a time, 0: as the system allows */
+	unsigned maxconn;   /* sessions at a time, 0: as the system allows */
+	bool strict_limits; /* maxconn needs two descriptors for each */
 	/* Per second, 0: no limit.  A connection is a session here; there are
 	 * two limits because HAProxy's commands know both. */
 	unsigned rate_connections, rate_sessions;

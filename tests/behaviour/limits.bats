@@ -84,6 +84,40 @@ info_above() {
 	[[ $output =~ maxconn\ =\ 1000\ takes\ 2[0-9]{3}\ descriptors,\ and\ this\ process\ may\ have\ 1000,\ enough\ for\ 4[0-9]{2}\ sessions ]]
 }
 
+# sessions_are N
+sessions_are() {
+	[ "$(info CurrConns)" = "$1" ]
+}
+
+# bats test_tags=onethread
+@test "limits: without strict_limits more sessions may wait than could have servers" {
+	local WITHOUT
+
+	need_descriptors 2000
+	without sys_resource
+	start_app a
+	LIMIT="${WITHOUT[*]} prlimit --nofile=2000:2000" start_lfproxy <<-END
+		[global]
+		admin = $ADMIN
+		maxconn = 1300
+		strict_limits = off
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		check = off
+		timeout_queue = 10m
+		server = a $(addr a) maxconn=1
+	END
+	wait_for 10 lfproxy_said 'maxconn = 1300 leaves too few descriptors for sessions that have a server, 8[0-9]{2} of'
+	spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" --count 1200 \
+	    --deadline 200
+	wait_for 20 sessions_are 1200
+	end idle
+	wait_for 10 sessions_are 0
+	equal "answer" a "$(fetch "http://127.0.0.1:$(port web)/")"
+}
+
 # bats test_tags=onethread
 @test "limits: a maxconn raises the soft limit" {
 	need_descriptors 2000

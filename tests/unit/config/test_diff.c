@@ -259,7 +259,8 @@ what_takes_a_restart_stays_in_force_and_is_told_each_time(void **state)
 	static const char old[] =
 	    "[global]\nnode = n\nuser = root\n" FRONTEND BACKEND;
 	static const char new[] =
-	    "[global]\nnode = n\ngroup = root\n" FRONTEND BACKEND;
+	    "[global]\nnode = n\ngroup = root\nstrict_limits = off\n" FRONTEND
+	        BACKEND;
 	struct spec *after;
 	char *got = diff(old, new, &after);
 
@@ -268,8 +269,11 @@ what_takes_a_restart_stays_in_force_and_is_told_each_time(void **state)
 	    "! global: user: root -> (the user who started lfproxy) takes a "
 	    "restart; it stays root\n"
 	    "! global: group: (the user's) -> root takes a restart; it stays "
-	    "(the user's)\n");
+	    "(the user's)\n"
+	    "! global: strict_limits: on -> off takes a restart; it stays "
+	    "on\n");
 	assert_string_equal(after->global.user, "root");
+	assert_true(after->global.strict_limits);
 	assert_null(after->global.group);
 	free(got);
 	spec_free(after);

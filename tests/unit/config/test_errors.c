@@ -45,6 +45,7 @@ unknown_keys(void **state)
 	    {"global", "adnim = /x",
 	        "unknown key 'adnim' in [global]; did you mean 'admin'? "
 	        "allowed are include, admin, http, log, user, group, maxconn, "
+	        "strict_limits, "
 	        "rate_connections, rate_sessions, node, state_file, "
 	        "shutdown_delay, "
 	        "info_name, drain_timeout, drain_idle_timeout, "

@@ -37,6 +37,7 @@ every_default_is_printed(void **state)
 	    "; user is not set: the user who started lfproxy\n"
 	    "; group is not set: the user's\n"
 	    "maxconn = auto\n"
+	    "strict_limits = on\n"
 	    "rate_connections = off\n"
 	    "rate_sessions = off\n"
 	    "node = n\n"
