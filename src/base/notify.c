@@ -29,6 +29,7 @@ static struct {
 	int fd; /* 0: no manager waits for a notice */
 	struct sockaddr_un addr;
 	socklen_t addr_len;
+	bool connected;
 	char unsent[MESSAGE_SIZE]; /* the newest state, "": it was sent */
 	bool failed;               /* and that was logged */
 	char ready[MESSAGE_SIZE];  /* the text of the last notify_ready */
@@ -106,6 +107,22 @@ notify_is_open(void)
 }
 
 void
+notify_connect(void)
+{
+	if (manager.fd > 0 && !manager.connected)
+		manager.connected =
+		    connect(manager.fd, (const struct sockaddr *)&manager.addr,
+		        manager.addr_len) == 0;
+}
+
+bool
+notify_can_be_reached(void)
+{
+	return manager.fd == 0 || manager.name[0] == '@' ||
+	       access(manager.name, W_OK) == 0;
+}
+
+void
 notify_close(void)
 {
 	if (manager.fd > 0)
@@ -118,7 +135,9 @@ static bool
 notify_transmit(const char *message)
 {
 	if (sendto(manager.fd, message, strlen(message), MSG_NOSIGNAL,
-	        (const struct sockaddr *)&manager.addr, manager.addr_len) >= 0)
+	        manager.connected ? NULL
+	                          : (const struct sockaddr *)&manager.addr,
+	        manager.connected ? 0 : manager.addr_len) >= 0)
 		return true;
 	if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM)
 		return false;
@@ -240,8 +259,9 @@ notify_store(int fd, const char *name)
 	char text[MESSAGE_SIZE];
 	int len = snprintf(text, sizeof(text), "FDSTORE=1\nFDNAME=%s", name);
 	struct iovec part = {text, (size_t)len};
-	struct msghdr message = {.msg_name = &manager.addr,
-	    .msg_namelen = manager.addr_len,
+	struct msghdr message = {
+	    .msg_name = manager.connected ? NULL : &manager.addr,
+	    .msg_namelen = manager.connected ? 0 : manager.addr_len,
 	    .msg_iov = &part,
 	    .msg_iovlen = 1,
 	    .msg_control = &control,

@@ -27,6 +27,11 @@
 bool notify_open(struct err *err) MUST_CHECK;
 /* Returns whether there is a manager. */
 bool notify_is_open(void);
+/* Connects the socket, so that messages arrive after a chroot(2). */
+void notify_connect(void);
+/* Returns whether a process of this root directory could open the socket, too,
+ * or there is no manager. */
+bool notify_can_be_reached(void);
 /* Closes the socket; after that all functions do nothing. */
 void notify_close(void);
 

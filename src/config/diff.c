@@ -91,7 +91,7 @@ config_diff_keeps(const struct key *key)
 {
 	return key->type == &type_sock_switch || key->type == &type_switch ||
 	       key->type == &type_choice || key->type == &type_user ||
-	       key->type == &type_group;
+	       key->type == &type_group || key->type == &type_root;
 }
 
 /* Copies the value of a key that takes a restart, which has no options. */

@@ -121,6 +121,8 @@ static const struct key global_keys[] = {
         VALUE(user), GLOBAL(user), WITHOUT("the user who started lfproxy"), RESTART},
     {"group", "group to become once all sockets are bound",
         VALUE(group), GLOBAL(group), WITHOUT("the user's"), RESTART},
+    {"chroot", "directory in which all paths are looked up, also by reloads",
+        VALUE(root), GLOBAL(chroot), WITHOUT("/"), RESTART},
     {"maxconn", "sessions at a time; auto: what the descriptors allow",
         MAXCONN, GLOBAL(maxconn), DEFAULT("auto")},
     {"strict_limits", "whether maxconn needs two descriptors for each session",

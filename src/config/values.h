@@ -97,7 +97,7 @@ extern const struct value_type type_own_percent, type_own_choice, type_fallback,
 /* char *. */
 extern const struct value_type type_choice_text /* one of key->choices */,
     type_url_path, type_http_host, type_user, type_group, type_node, type_tag,
-    type_state_file, type_users_file, type_header_name,
+    type_root, type_state_file, type_users_file, type_header_name,
     type_ranges /* CIDR, commas between */, type_people /* users and @groups */,
     type_hosts /* names, commas */, type_track, type_ca, type_sni,
     type_check_command, type_server_defaults, type_file, type_ca_path,

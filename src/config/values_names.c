@@ -290,6 +290,8 @@ VALUE_TYPE(header_name, value_print_string, "the name of a header", 0);
 VALUE_TYPE(ranges, value_print_string,
     "addresses and ranges as 10.0.0.0/8, commas between", 0);
 VALUE_TYPE(state_file, value_print_string, "the path of a file, from /", 0);
+const struct value_type type_root = {
+    parse_state_file, value_print_string, "the path of a directory, from /", 0};
 const struct value_type type_users_file = {
     parse_state_file, value_print_string, "the path of a file, from /", 0};
 VALUE_TYPE(include, print_include,

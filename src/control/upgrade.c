@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -27,6 +28,7 @@
 #include "base/text.h"
 #include "base/text_out.h"
 #include "control/control_internal.h"
+#include "control/root.h"
 #include "control/session_sender.h"
 #include "control/syscall_filter.h"
 #include "net/handover.h"
@@ -95,7 +97,8 @@ spawn_program(const char *path, int channel, pid_t *ret_pid)
 {
 	char handover[40], notify[160], watchdog[48];
 	char filter[SYSCALL_FILTER_VARIABLE_SIZE];
-	char *variables[4] = {handover};
+	char root[ROOT_VARIABLE_SIZE];
+	char *variables[5] = {handover};
 	size_t n = 1;
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -113,6 +116,8 @@ spawn_program(const char *path, int channel, pid_t *ret_pid)
 	}
 	if (syscall_filter_variable(filter))
 		variables[n++] = filter;
+	if (root_variable(root))
+		variables[n++] = root;
 	environment = make_environment(variables, n);
 	if (!environment)
 		return ENOMEM;
@@ -133,14 +138,19 @@ spawn_program(const char *path, int channel, pid_t *ret_pid)
 }
 
 /* Writes the path from which this process was started, also if the file there
- * has been replaced since. */
+ * has been replaced since.  There may be no /proc in a chroot. */
 static bool
 own_path(char *out, size_t size, struct err *err)
 {
 	static const char gone[] = " (deleted)";
+	const char *at_exec = (const char *)getauxval(AT_EXECFN);
 	ssize_t n = readlink("/proc/self/exe", out, size - 1);
 	size_t tail = sizeof(gone) - 1;
 
+	if (n < 0 && at_exec && at_exec[0] == '/' && strlen(at_exec) < size) {
+		strcpy(out, at_exec);
+		return true;
+	}
 	if (n < 0)
 		return err_set(err,
 		    "the path of this program cannot be read: %s; name one",
@@ -542,6 +552,13 @@ begin_with(struct upgrade *u, const char *path, struct err *err)
 
 	if (path && *path == '@')
 		return connect_to_process(u, path, err);
+	if (*root_text() && !notify_can_be_reached())
+		return err_set(err,
+		    "the other process could not tell the service manager "
+		    "that it serves: its socket (NOTIFY_SOCKET) is outside of "
+		    "chroot = %.200s; bind-mount it there, or use "
+		    "RootDirectory= of the unit instead",
+		    root_text());
 	return (path || own_path(own, sizeof(own), err)) &&
 	       start_program(u, path ? path : own, err);
 }

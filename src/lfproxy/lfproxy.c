@@ -22,6 +22,7 @@
 #include "config/config.h"
 #include "config/keys.h"
 #include "control/control.h"
+#include "control/root.h"
 #include "control/server_names.h"
 #include "control/sets.h"
 #include "control/syscall_filter.h"
@@ -158,7 +159,7 @@ run_daemon(struct spec *spec, const struct options *options)
 	int status = EXIT_STATUS_SYSTEM;
 
 	/* lfproxy works without the service manager's sockets as well. */
-	if (!notify_open(&err) || !inherited_from_manager(&err))
+	if (!inherited_from_manager(&err))
 		log_warning("%s", err.text);
 	control = control_new(spec, options->files, options->files_n, &err);
 	if (!control) {
@@ -189,19 +190,45 @@ print_valid(const struct spec *spec)
 	    spec->files_n > 0 ? "" : "command line");
 }
 
+/* Prepares the process for what the configuration names.  Returns an exit
+ * status. */
+static int
+enter_surroundings(const struct options *options)
+{
+	bool runs = options->action == OPTIONS_RUN;
+	struct err err;
+
+	root_inherit();
+	if (runs && !takeover_begin(options->take_over, &err))
+		return print_error(EXIT_STATUS_SYSTEM, &err);
+	/* lfproxy works without the service manager as well. */
+	if (runs && !notify_open(&err))
+		log_warning("%s", err.text);
+	if (!root_enter(options->files, options->files_n, !runs, &err)) {
+		takeover_failed(err.text);
+		return print_error(EXIT_STATUS_CONFIG, &err);
+	}
+	return EXIT_STATUS_OK;
+}
+
 static int
 use_configuration(const struct options *options)
 {
 	struct spec *spec;
 	struct err err;
+	int status = enter_surroundings(options);
 
-	if (options->action == OPTIONS_RUN &&
-	    !takeover_begin(options->take_over, &err))
-		return print_error(EXIT_STATUS_SYSTEM, &err);
+	if (status != EXIT_STATUS_OK)
+		return status;
 	if (!load_configuration(options, &spec))
 		return EXIT_STATUS_CONFIG;
-	if (options->action == OPTIONS_RUN)
-		return run_daemon(spec, options);
+	if (options->action == OPTIONS_RUN) {
+		if (root_is(spec->global.chroot, &err))
+			return run_daemon(spec, options);
+		spec_free(spec);
+		takeover_failed(err.text);
+		return print_error(EXIT_STATUS_CONFIG, &err);
+	}
 	if (options->action == OPTIONS_PRINT) {
 		config_print(spec, stdout);
 	} else {

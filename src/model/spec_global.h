@@ -69,6 +69,7 @@ struct global_spec {
 	struct http_spec http;
 	struct log_list log;        /* the access log; messages go to stderr */
 	char *user, *group;         /* become these after binding, NULL: stay */
+	char *chroot;               /* see control/root.h; NULL: none */
 	char *node;                 /* this host's name in `show info` */
 	char *info_name;            /* the product's name there */
 	char *state_file;           /* see commands/state_file.h; NULL: none */

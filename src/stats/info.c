@@ -4,6 +4,7 @@
 #include "stats/info.h"
 
 #include "control/capabilities.h"
+#include "control/root.h"
 #include "control/syscall_filter.h"
 #include "control/server_names.h"
 

@@ -260,12 +260,16 @@
 	X(90, "Lfproxy_seccomp", "CGS:str",                                    \
 	    "whether system calls are filtered, see seccomp in "               \
 	    "lfproxy.ini(5)",                                                  \
-	    TEXT(syscall_filter_text()), NO_METRIC("a text"))
+	    TEXT(syscall_filter_text()), NO_METRIC("a text"))                  \
+	X(91, "Lfproxy_chroot", "CGS:str",                                     \
+	    "the root directory, see chroot in "                               \
+	    "lfproxy.ini(5)",                                                  \
+	    TEXT(*root_text() ? root_text() : "/"), NO_METRIC("a text"))
 /* clang-format on */
 
 /* The first position of the counters of exhausted resources, one for each name
  * in proxy/exhaustion.h, in that order. */
-#define INFO_EXHAUSTION_POS 91
+#define INFO_EXHAUSTION_POS 92
 
 #define X(...) +1
 enum { INFO_KEYS = INFO_KEYS_TABLE(X) };

@@ -257,7 +257,7 @@ static void
 what_takes_a_restart_stays_in_force_and_is_told_each_time(void **state)
 {
 	static const char old[] =
-	    "[global]\nnode = n\nuser = root\n" FRONTEND BACKEND;
+	    "[global]\nnode = n\nuser = root\nchroot = /a\n" FRONTEND BACKEND;
 	static const char new[] =
 	    "[global]\nnode = n\ngroup = root\nstrict_limits = off\n" FRONTEND
 	        BACKEND;
@@ -270,6 +270,7 @@ what_takes_a_restart_stays_in_force_and_is_told_each_time(void **state)
 	    "restart; it stays root\n"
 	    "! global: group: (the user's) -> root takes a restart; it stays "
 	    "(the user's)\n"
+	    "! global: chroot: /a -> (/) takes a restart; it stays /a\n"
 	    "! global: strict_limits: on -> off takes a restart; it stays "
 	    "on\n");
 	assert_string_equal(after->global.user, "root");

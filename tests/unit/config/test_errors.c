@@ -44,13 +44,15 @@ unknown_keys(void **state)
 	static const struct row rows[] = {
 	    {"global", "adnim = /x",
 	        "unknown key 'adnim' in [global]; did you mean 'admin'? "
-	        "allowed are include, admin, http, log, user, group, maxconn, "
-	        "strict_limits, "
+	        "allowed are include, admin, http, log, user, group, chroot, "
+	        "maxconn, strict_limits, "
 	        "rate_connections, rate_sessions, node, state_file, "
 	        "shutdown_delay, "
 	        "info_name, drain_timeout, drain_idle_timeout, "
 	        "closed_sessions, "
 	        "closed_tcp_info, seccomp"},
+	    {"global", "chroot = jail",
+	        "chroot: a path that starts with / is needed"},
 	    {"global", "seccomp = strict",
 	        "seccomp: 'strict' is unknown; allowed are off, log, on, "
 	        "auto"},

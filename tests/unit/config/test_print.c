@@ -36,6 +36,7 @@ every_default_is_printed(void **state)
 	    "log = stderr format=tcplog sample=1/1\n"
 	    "; user is not set: the user who started lfproxy\n"
 	    "; group is not set: the user's\n"
+	    "; chroot is not set: /\n"
 	    "maxconn = auto\n"
 	    "strict_limits = on\n"
 	    "rate_connections = off\n"
