@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "net/file_owner.h"
 #include "net/inherited.h"
 #include "net/sock.h"
 
@@ -104,18 +105,20 @@ set_owner(const struct admin_spec *spec, int file, struct err *err)
 {
 	uid_t uid;
 	gid_t gid;
+	int rc;
 
 	if (!spec->user && !spec->group)
 		return true;
 	if (!find_owner(spec, &uid, &gid, err))
 		return false;
-	if (fchownat(file, "", uid, gid, AT_EMPTY_PATH) < 0)
+	rc = file_owner_set(file, uid, gid);
+	if (rc < 0)
 		return err_set(err,
 		    "the admin socket '%s' cannot be given to %s%s%s: %s; "
 		    "start lfproxy as root or leave user and group out",
 		    spec->addr.un.sun_path, spec->user ? spec->user : "",
 		    spec->group ? ":" : "", spec->group ? spec->group : "",
-		    strerror(errno));
+		    strerror(-rc));
 	return true;
 }
 
@@ -252,7 +255,7 @@ open_socket_file(
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, st) == 0 && is_file(bound, st))
+	if (file_owner_get(fd, st) == 0 && is_file(bound, st))
 		return fd;
 	close(fd);
 	return -ESTALE;
@@ -287,15 +290,17 @@ static int
 change_socket_file(int fd, const struct stat *is, const struct stat *wanted)
 {
 	mode_t both = is->st_mode & wanted->st_mode & 0777;
+	int rc;
 
 	if (is->st_uid == wanted->st_uid && is->st_gid == wanted->st_gid)
 		both = wanted->st_mode & 0777;
 	if ((is->st_mode & 0777) != both && change_mode(fd, both) < 0)
 		return -errno;
-	/* Without root's rights, even setting the present owner fails. */
-	if ((is->st_uid != wanted->st_uid || is->st_gid != wanted->st_gid) &&
-	    fchownat(fd, "", wanted->st_uid, wanted->st_gid, AT_EMPTY_PATH) < 0)
-		return -errno;
+	if (is->st_uid != wanted->st_uid || is->st_gid != wanted->st_gid) {
+		rc = file_owner_set(fd, wanted->st_uid, wanted->st_gid);
+		if (rc < 0)
+			return rc;
+	}
 	if ((wanted->st_mode & 0777) != both &&
 	    change_mode(fd, wanted->st_mode & 0777) < 0)
 		return -errno;
@@ -367,7 +372,7 @@ admin_file_put_back(struct admin_file_change *change)
 
 	if (change->fd < 0)
 		return;
-	if (fstat(change->fd, &is) == 0)
+	if (file_owner_get(change->fd, &is) == 0)
 		(void)change_socket_file(change->fd, &is, &change->was);
 	admin_file_keep(change);
 }

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/notify.h"
+#include "net/file_owner.h"
 #include "net/inherited.h"
 #include "net/sock.h"
 #include "net/sock_options.h"
@@ -57,23 +59,23 @@ give_unix_file(const struct listen_spec *spec, struct err *err)
 	const char *path = spec->addr.un.sun_path;
 	const struct passwd *user = NULL;
 	const struct group *group = NULL;
-	struct stat st;
+	int fd, rc;
 
 	if (spec->user && !(user = getpwnam(spec->user)))
 		return err_set(err, "unknown user '%s'", spec->user);
 	if (spec->group && !(group = getgrnam(spec->group)))
 		return err_set(err, "unknown group '%s'", spec->group);
-	/* Skip chown(2) if the owner is right: without root even a call that
-	 * changes nothing may be refused. */
-	if (stat(path, &st) == 0 && (!user || user->pw_uid == st.st_uid) &&
-	    (!group || group->gr_gid == st.st_gid))
-		return true;
-	if (chown(path, user ? user->pw_uid : (uid_t)-1,
-	        group ? group->gr_gid : (gid_t)-1) == 0)
+	fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	rc = fd < 0 ? -errno
+	            : file_owner_set(fd, user ? user->pw_uid : (uid_t)-1,
+	                  group ? group->gr_gid : (gid_t)-1);
+	if (fd >= 0)
+		close(fd);
+	if (rc == 0)
 		return true;
 	return err_set(err, "cannot give unix:%.108s to%s%s%s%s: %s", path,
 	    user ? " user " : "", user ? spec->user : "",
-	    group ? " group " : "", group ? spec->group : "", strerror(errno));
+	    group ? " group " : "", group ? spec->group : "", strerror(-rc));
 }
 
 int

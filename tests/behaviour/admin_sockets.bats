@@ -112,6 +112,77 @@ tcp() {
 	[ ! -e "$T/given" ]
 }
 
+# may USER GROUP SOCKET: whether the user, in that group alone, may connect.
+may() {
+	setpriv --reuid "$1" --regid "$2" --clear-groups \
+	    "$BUILD/lfproxyctl" -S "$3" show cli level >"$T/may" 2>&1
+}
+
+may_not() {
+	refute may "$@"
+	grep -q 'Permission denied' "$T/may" || fail "$(cat "$T/may")"
+}
+
+# group_of OPTION...: the admin socket $T/s/a has them, after a reload that
+# succeeds.
+group_of() {
+	sed -i "s|^admin = $T/s/a.*|admin = $T/s/a mode=0660 $*|" "$T/lfproxy.ini"
+	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" reload
+}
+
+# Gives a file to the group 8 by a list of version 2: tag, rights and id of each.
+SET_ACL='
+import os, struct, sys
+entries = (1, 6, -1), (4, 0, -1), (8, 7, 8), (16, 6, -1), (32, 0, -1)
+acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *e) for e in entries)
+os.setxattr(sys.argv[1], "system.posix_acl_access", acl)'
+
+# give_without_chown COMMAND...: lfproxy is run by this command.
+give_without_chown() {
+	local LIMIT="$*"
+
+	mkdir -m 777 "$T/s"
+	mkfifo "$T/probe"
+	need "access control lists in $T" python3 -c "$SET_ACL" "$T/probe"
+	sockets "admin = $ADMIN mode=0600\nadmin = $T/s/a mode=0660 group=mail"
+	may daemon mail "$T/s/a"
+	may_not daemon daemon "$T/s/a"
+	may_not daemon nogroup "$T/s/a"
+	group_of group=daemon
+	may daemon daemon "$T/s/a"
+	may_not daemon mail "$T/s/a"
+	# A reload that is refused puts it back.
+	sed -i "s|^admin = $T/s/a.*|admin = $T/s/a group=mail\nadmin = $T/none/b|" \
+	    "$T/lfproxy.ini"
+	run -1 "$BUILD/lfproxyctl" -S "$ADMIN" reload
+	may daemon daemon "$T/s/a"
+	may_not daemon mail "$T/s/a"
+	sed -i "/^admin = .*none/d" "$T/lfproxy.ini"
+	sed -i "s|^admin = $T/s/a.*|admin = $T/s/a mode=0600 group=daemon|" \
+	    "$T/lfproxy.ini"
+	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" reload
+	may_not daemon daemon "$T/s/a"
+	group_of
+	may_not daemon daemon "$T/s/a"
+	may_not daemon mail "$T/s/a"
+}
+
+@test "admin sockets: a group that lfproxy is not in, without the right to chown" {
+	need_nobody
+	chmod 777 "$T"
+	give_without_chown setpriv --reuid nobody --regid nogroup --clear-groups
+	may daemon nogroup "$T/s/a"
+}
+
+@test "admin sockets: a group where a filter refuses chown(2), as in the unit" {
+	need_nobody
+	need "filters of system calls, seccomp(2)" \
+	    python3 -B "$ROOT/tests/behaviour/seccomptool.py" unowned true
+	give_without_chown python3 -B "$ROOT/tests/behaviour/seccomptool.py" \
+	    unowned
+	may daemon root "$T/s/a"
+}
+
 @test "admin sockets: a user may have a higher level than the socket" {
 	need_nobody
 	sockets "admin = $ADMIN\nadmin = $T/all mode=0666 level=user operators=@nogroup admins=root\nadmin = $T/named mode=0666 level=user admins=nobody"

@@ -6,6 +6,8 @@
   unable COMMAND...
             runs the command where no filter can be set, as in a container that
             does not permit it
+  unowned COMMAND...
+            runs the command where no file gets another owner, as in the unit
 """
 
 import ctypes
@@ -63,10 +65,8 @@ def attempt():
     print("packet", family("AF_PACKET"))
 
 
-def unable(command):
+def run_without(rules, command):
     context = ctypes.c_void_p(seccomp.seccomp_init(ctypes.c_uint32(ALLOW)))
-    compared = Compared(0, EQ, PR_SET_SECCOMP, 0)
-    rules = [("seccomp", 0, None), ("prctl", 1, ctypes.byref(compared))]
     for name, n, arguments in rules:
         rc = seccomp.seccomp_rule_add_array(
             context, ctypes.c_uint32(ERRNO_EPERM), number(name), n, arguments
@@ -79,10 +79,23 @@ def unable(command):
     os.execvp(command[0], command)
 
 
+def unable(command):
+    compared = Compared(0, EQ, PR_SET_SECCOMP, 0)
+    rules = [("seccomp", 0, None), ("prctl", 1, ctypes.byref(compared))]
+    run_without(rules, command)
+
+
+def unowned(command):
+    names = ["chown", "fchown", "lchown", "fchownat"]
+    run_without([(name, 0, None) for name in names], command)
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["try"]:
         attempt()
     elif sys.argv[1] == "unable":
         unable(sys.argv[2:])
+    elif sys.argv[1] == "unowned":
+        unowned(sys.argv[2:])
     else:
         sys.exit(__doc__)

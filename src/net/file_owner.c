@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ * See file_owner.h.
+ */
+#include "net/file_owner.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define ACL_NAME "system.posix_acl_access"
+#define RIGHTS   (ACL_READ | ACL_WRITE | ACL_EXECUTE)
+
+/* The list of file_owner.h, in the order that acl(5) demands. */
+enum { USER_OBJ, GROUP_OBJ, GROUP, MASK, OTHER, ENTRIES };
+static const uint16_t tags[ENTRIES] = {[USER_OBJ] = ACL_USER_OBJ,
+    [GROUP_OBJ] = ACL_GROUP_OBJ,
+    [GROUP] = ACL_GROUP,
+    [MASK] = ACL_MASK,
+    [OTHER] = ACL_OTHER};
+
+struct acl {
+	struct posix_acl_xattr_header header;
+	struct posix_acl_xattr_entry entries[ENTRIES];
+};
+
+/* The calls for attributes take no O_PATH descriptors. */
+#define PATH_SIZE 40
+static const char *
+path_of(int fd, char out[PATH_SIZE])
+{
+	snprintf(out, PATH_SIZE, "/proc/self/fd/%d", fd);
+	return out;
+}
+
+static struct acl
+acl_for(mode_t mode, gid_t gid)
+{
+	const uint16_t rights[ENTRIES] = {[USER_OBJ] = mode >> 6 & RIGHTS,
+	    [GROUP] = RIGHTS,
+	    [MASK] = mode >> 3 & RIGHTS,
+	    [OTHER] = mode & RIGHTS};
+	struct acl acl = {.header.a_version = htole32(POSIX_ACL_XATTR_VERSION)};
+
+	for (int i = 0; i < ENTRIES; i++) {
+		acl.entries[i].e_tag = htole16(tags[i]);
+		acl.entries[i].e_perm = htole16(rights[i]);
+		acl.entries[i].e_id =
+		    htole32(i == GROUP ? gid : (uint32_t)ACL_UNDEFINED_ID);
+	}
+	return acl;
+}
+
+/* Whether the file has a list of that form; then with its group. */
+static bool
+find_acl(int fd, gid_t *ret_gid)
+{
+	char path[PATH_SIZE];
+	struct acl acl;
+
+	if (getxattr(path_of(fd, path), ACL_NAME, &acl, sizeof(acl)) !=
+	    sizeof(acl))
+		return false;
+	for (int i = 0; i < ENTRIES; i++)
+		if (acl.entries[i].e_tag != htole16(tags[i]))
+			return false;
+	if (acl.entries[GROUP_OBJ].e_perm != 0)
+		return false;
+	*ret_gid = le32toh(acl.entries[GROUP].e_id);
+	return true;
+}
+
+int
+file_owner_get(int fd, struct stat *ret_st)
+{
+	if (fstat(fd, ret_st) < 0)
+		return -errno;
+	(void)find_acl(fd, &ret_st->st_gid);
+	return 0;
+}
+
+/* Gives the rights of the group to another one, or back to the file's own. */
+static int
+set_group(int fd, const struct stat *st, gid_t gid)
+{
+	struct acl acl = acl_for(st->st_mode, gid);
+	char path[PATH_SIZE];
+	int rc;
+
+	if (gid == st->st_gid)
+		rc = removexattr(path_of(fd, path), ACL_NAME);
+	else
+		rc =
+		    setxattr(path_of(fd, path), ACL_NAME, &acl, sizeof(acl), 0);
+	return rc < 0 ? -errno : 0;
+}
+
+int
+file_owner_set(int fd, uid_t uid, gid_t gid)
+{
+	char path[PATH_SIZE];
+	struct stat st;
+	gid_t now;
+	bool listed, same_user;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	now = st.st_gid;
+	listed = find_acl(fd, &now);
+	same_user = uid == (uid_t)-1 || uid == st.st_uid;
+	/* Without CAP_CHOWN a call that changes nothing may be refused. */
+	if (same_user && (gid == (gid_t)-1 || gid == now))
+		return 0;
+	if (fchownat(fd, "", uid, gid, AT_EMPTY_PATH) == 0) {
+		if (listed && gid != (gid_t)-1)
+			(void)removexattr(path_of(fd, path), ACL_NAME);
+		return 0;
+	}
+	if (errno != EPERM || !same_user)
+		return -errno;
+	return set_group(fd, &st, gid) == 0 ? 0 : -EPERM;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * The owner and the group of a unix socket's file.
+ *
+ * A process without CAP_CHOWN gives its files to its own groups alone, and a
+ * filter of system calls, as the systemd unit's, may refuse chown(2) even for
+ * that.  The group then gets its rights by an access control list, acl(5),
+ *which the file's owner may always set:
+ *
+ *	user::rw- group::--- group:GROUP:rwx mask::rw- other::---
+ *
+ * The mask is what the mode says of the group, so chmod(2) works as ever, and
+ * the group that the file was made with has no rights.
+ */
+#ifndef NET_FILE_OWNER_H
+#define NET_FILE_OWNER_H
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* Like fstat(2), also for an O_PATH descriptor; st_gid is the group that has
+ * the group's rights.  Returns 0 or -errno. */
+int file_owner_get(int fd, struct stat *ret_st);
+
+/* Gives the file to the user and to the group, of which -1 leaves it as it is.
+ * fd may be an O_PATH descriptor.  Returns 0 or -errno. */
+int file_owner_set(int fd, uid_t uid, gid_t gid);
+
+#endif
