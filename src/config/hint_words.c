@@ -48,7 +48,7 @@ static const struct advice {
         "write http = ADDRESS in [global], for /metrics and /stats;csv"},
     {"tcp-request inspect-delay, proxy_protocol_timeout, preread_timeout",
         "write timeout_hello = TIME"},
-    {"tcp-response, chroot, master-worker, pidfile, tune.bufsize, "
+    {"tcp-response, master-worker, pidfile, tune.bufsize, "
      "tune.maxaccept, email-alert, option persist, option abortonclose, "
      "option tcp-smart-accept, option tcp-smart-connect, no option, "
      "proxy_buffer_size, tcp_nodelay, pid",

@@ -24,8 +24,8 @@ static const struct lost_word {
         "lfproxy stays in the foreground, where a service "
         "manager keeps it"},
     {"chroot", NEVER,
-        "a systemd unit can restrict the service, as the one "
-        "that comes with lfproxy does"},
+        "write chroot = DIR, with the configuration and its files inside, or "
+        "let a systemd unit restrict the service"},
     {"pidfile", NEVER, "the service manager knows the process"},
     {"master-worker", NEVER, "a reload keeps the process: `lfproxyctl reload`"},
     {"mworker-max-reloads", NEVER, "a reload keeps the process"},
