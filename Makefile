@@ -353,7 +353,7 @@ $(B)/fuzz/%: $(B)/fuzz/%.o $(FUZZ_SHARED:tests/%.c=$(B)/%.o) \
 fuzzers: $(FUZZERS) ## build the fuzz targets
 
 # What the benches need beside the lab's load.
-BENCH       := $(B)/bench/sink $(B)/bench/sources $(B)/lab/lab_load $(addprefix $(B)/tools/, \
+BENCH       := $(addprefix $(B)/bench/, pour sink sources) $(B)/lab/lab_load $(addprefix $(B)/tools/, \
 	appserver badclient badserver streamer tlsload)
 $(B)/bench/%: tests/bench/%.c
 	$(call say,CC,$@)

@@ -10,16 +10,30 @@ well.  Who waits for whom decides which of the three processes pays for it, so
 
 import os
 import resource
+import subprocess
 
 from limit_samples import LimitSamples
+from measuring.process import Process, wait_line
 from measuring.short import brief
 
 SECONDS = brief(3, 1)
 PORTION_MIN = 1460
 PORTION_MAX = 512 << 10
 UNLIMITED = "lfproxy, unlimited"
-# The client reads at the rate that the other has as its limit.
+# The client reads, or the server writes, at the rate that lfproxy has as its
+# limit: the same transfer, with nothing to count.
 SLOW_CLIENT = "lfproxy, unlimited, slow client"
+SLOW_SERVER = "lfproxy, unlimited, slow server"
+
+
+class Pour(Process):
+    """tests/bench/pour: a server of bulk at a rate."""
+
+    def __init__(self, build, rate):
+        super().__init__([f"{build}/bench/pour", "--rate", rate,
+                          "127.0.0.1:0"], stdout=subprocess.PIPE)
+        self.address = wait_line(self.child.stdout, r"listening on (\S+)",
+                                 "pour").group(1)
 
 
 def portion(rate):
@@ -43,20 +57,26 @@ def ended_cpu_s():
 
 
 class BandSamples(LimitSamples):
-    def others_cpu_s(self):
-        return process_cpu_s(self.server.child.pid) + ended_cpu_s()
-
     def paced(self, name, rate, seconds, scope):
+        if name != SLOW_SERVER:
+            return self.through(name, self.server, rate, seconds, scope)
+        with Pour(self.build, rate) as server:
+            return self.through(name, server, rate, seconds, scope)
+
+    def through(self, name, server, rate, seconds, scope):
+        def others_cpu_s():
+            return process_cpu_s(server.child.pid) + ended_cpu_s()
+
         total = int(rate * seconds) + portion(rate)
         more = ([f"bandwidth = out={rate // 1024}KiB/s per={scope}"]
                 if name == "lfproxy" else [])
         slow = rate if name == SLOW_CLIENT else 0
         with self.contenders["lfproxy"](
-                name, [self.server.address], listen=more) as proxy:
-            before, others = proxy.cpu_s(), self.others_cpu_s()
+                name, [server.address], listen=more) as proxy:
+            before, others = proxy.cpu_s(), others_cpu_s()
             told = self.told_by(self.sink(proxy.address, 1, total, slow))
             spent = proxy.cpu_s() - before
-            others = self.others_cpu_s() - others
+            others = others_cpu_s() - others
         got = (told["bytes"] - portion(rate)) * 1e9 / told["ns"]
         return {"exact": got / rate,
                 "cpu_s_per_gb": spent * 1e9 / told["bytes"],

@@ -28,7 +28,8 @@ from measuring.short import SHORT
 from samples import (
     IDLE_SESSIONS, MIXED_RATE, Samples, raise_descriptors)
 from acl_samples import AclSamples
-from band_samples import SLOW_CLIENT, UNLIMITED, BandSamples
+from band_samples import (
+    SLOW_CLIENT, SLOW_SERVER, UNLIMITED, BandSamples)
 from limit_samples import FLOOD, GOOD, SOURCES, LimitSamples
 from tls_samples import AT_ONCE, ESTABLISHED, RATE, STORM, TlsSamples
 
@@ -68,16 +69,21 @@ def storm(key, sample):
          ("handshakes_s", -0.95, "best")])
 
 
-def paced(rate, sample, names=("lfproxy", UNLIMITED, SLOW_CLIENT)):
-    """A limit is kept, and costs next to nothing."""
+def paced(rate, sample,
+          names=("lfproxy", UNLIMITED, SLOW_CLIENT, SLOW_SERVER)):
+    """A limit is kept, and costs next to nothing: by an unlimited stream that
+    has the same rate, since its client or server has it, and by one that goes as
+    fast as it can."""
+    costs = [(metric, 1.05, name)
+             for name in (SLOW_CLIENT, SLOW_SERVER, UNLIMITED)
+             for metric in ("cpu_s_per_gb", "all_s_per_gb")]
     return Work(
         f"Bulk, one stream, with a limit of {rate}", sample, names,
         [("exact", "× the limit"), ("cpu_s_per_gb", "CPU, s per GB"),
-         ("all_s_per_gb", "with server and client"),
+         ("all_s_per_gb", "CPU with server and client, s per GB"),
          ("gbit_s", "Gbit/s")],
         [("exact", 1.03, None), ("exact", -0.97, None),
-         *([("cpu_s_per_gb", 1.05, UNLIMITED),
-            ("all_s_per_gb", 1.05, UNLIMITED)] if len(names) > 1 else ())])
+         *(costs if len(names) > 1 else ())])
 
 
 def lists(n, admits):
