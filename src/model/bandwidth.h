@@ -70,10 +70,10 @@ struct bandwidth {
 };
 
 /* The portions of a rate are worth 10 ms, but at least a segment, and above
- * 50 MiB/s 512 KiB, or 4 ms if that is more: the control thread wakes those
+ * 100 MiB/s 1 MiB, or 4 ms if that is more: the control thread wakes those
  * that wait every 2 ms, and a wake-up should be worth many bytes. */
 #define PORTION_MIN   1460u
-#define PORTION_LARGE (512u * 1024)
+#define PORTION_LARGE (1024u * 1024)
 /* The least share of a portion when several directions wait. */
 #define PORTION_SHARE (64u * 1024)
 

@@ -18,7 +18,7 @@ from measuring.short import brief
 
 SECONDS = brief(3, 1)
 PORTION_MIN = 1460
-PORTION_MAX = 512 << 10
+PORTION_MAX = 1 << 20
 UNLIMITED = "lfproxy, unlimited"
 # The client reads, or the server writes, at the rate that lfproxy has as its
 # limit: the same transfer, with nothing to count.

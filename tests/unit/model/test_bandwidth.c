@@ -19,7 +19,8 @@ portion_is_10_ms_within_its_bounds(void **state)
 	(void)state;
 	assert_int_equal(bandwidth_portion(BANDWIDTH_MIN, 0), PORTION_MIN);
 	assert_int_equal(bandwidth_portion(1000000, 0), 10000);
-	assert_int_equal(bandwidth_portion(100 * MiB, 0), PORTION_LARGE);
+	assert_int_equal(bandwidth_portion(99 * MiB, 0), 99 * MiB / 100);
+	assert_int_equal(bandwidth_portion(200 * MiB, 0), PORTION_LARGE);
 	assert_int_equal(bandwidth_portion(625000000, 0), 2500000);
 	assert_true(bandwidth_portion(BANDWIDTH_MAX, 0) < UINT32_MAX);
 }
