@@ -3,7 +3,6 @@
  */
 #include "control/drains.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,37 +10,15 @@
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/text.h"
-#include "control/control_internal.h"
+#include "control/drains_internal.h"
 #include "control/later.h"
 #include "model/server.h"
 #include "model/server_operator.h"
 #include "proxy/session_facts.h"
 
-/* The longest interval at which a drain looks whether its last session has
- * ended. */
-#define LOOK_MS 500
 /* While killing: the interval between two scans, and the slots per scan. */
 #define KILL_TICK_MS 10
 #define KILL_SLOTS   2048
-
-#define REMOVED "the configuration has this server no more"
-
-struct drain {
-	struct list node;
-	struct timed_task task;
-	struct control *control;
-	struct server_state *state; /* referred to */
-	char *backend, *server;
-	struct drain_order order;
-	enum drain_phase phase;
-	enum server_admin admin_was;
-	uint64_t from_ms, phase_from_ms;
-	uint64_t from_wall_ms; /* from_ms, by the wall clock */
-	uint32_t sessions_began;
-	uint32_t kill_n;  /* sessions when the killing began */
-	uint32_t notes_n; /* sessions that were given a note since then */
-	uint32_t next;    /* slot to scan next */
-};
 
 const char *
 drain_phase_name(enum drain_phase phase)
@@ -92,14 +69,14 @@ drain_share(uint32_t n, uint64_t past_ms, uint64_t whole_ms)
 	return (uint32_t)((n * past_ms + whole_ms - 1) / whole_ms);
 }
 
-static struct drain *
+struct drain *
 drain_at_node(struct list *node)
 {
 	return container_of(node, struct drain, node);
 }
 
-static struct drain *
-find_drain(struct control *c, const struct server_state *state)
+struct drain *
+drain_find(struct control *c, const struct server_state *state)
 {
 	list_for_each (node, &c->drains)
 		if (drain_at_node(node)->state == state)
@@ -107,9 +84,8 @@ find_drain(struct control *c, const struct server_state *state)
 	return NULL;
 }
 
-/* Returns NULL when a reload has removed the server, or replaced it. */
-static struct server *
-drained_server(const struct drain *d)
+struct server *
+drain_server(const struct drain *d)
 {
 	struct backend *b = model_find_backend(d->control->model, d->backend);
 	struct server *s = b ? backend_find_server(b, d->server) : NULL;
@@ -137,7 +113,7 @@ free_drain(struct drain *d)
 static void
 end_drain(struct drain *d, const char *why)
 {
-	struct server *server = drained_server(d);
+	struct server *server = drain_server(d);
 
 	if (server)
 		server_end_fade(server);
@@ -229,16 +205,16 @@ next_step_ms(const struct drain *d, uint64_t now_ms)
 
 	if (d->phase == DRAIN_KILLING)
 		return now_ms + KILL_TICK_MS;
-	return now_ms + (pause_ms < LOOK_MS ? pause_ms : LOOK_MS);
+	return now_ms + (pause_ms < DRAIN_LOOK_MS ? pause_ms : DRAIN_LOOK_MS);
 }
 
 static void
 run_drain_step(struct drain *d, uint64_t now_ms)
 {
-	struct server *server = drained_server(d);
+	struct server *server = drain_server(d);
 
 	if (!server) {
-		end_drain(d, REMOVED);
+		end_drain(d, DRAIN_REMOVED);
 		return;
 	}
 	if (d->phase == DRAIN_FADING) {
@@ -272,8 +248,8 @@ on_drain_task(struct timed_task *task, uint64_t now_ms)
 	model_update(c->model);
 }
 
-static struct drain *
-new_drain(struct control *c, const struct server *server,
+struct drain *
+drain_new(struct control *c, const struct server *server,
     const struct drain_order *order)
 {
 	struct drain *d = calloc(1, sizeof(*d));
@@ -323,14 +299,14 @@ bool
 control_drain(struct control *control, struct server *server,
     const struct drain_order *order, struct err *err)
 {
-	struct drain *before = find_drain(control, server->state), *d;
+	struct drain *before = drain_find(control, server->state), *d;
 	bool plain = order->over_ms == 0 && order->then == DRAIN_THEN_NOTHING;
 
 	if (!plain && server_admin_of(server) == SERVER_MAINT)
 		return err_set(err,
 		    "Server is in maintenance: it takes no sessions, so there "
 		    "is nothing to be done over time.");
-	d = new_drain(control, server, order);
+	d = drain_new(control, server, order);
 	if (!d)
 		return err_oom(err);
 	if (before) {
@@ -343,156 +319,10 @@ control_drain(struct control *control, struct server *server,
 	return true;
 }
 
-/* -- another process -- */
-
-#define KIND "drains"
-
-static void
-write_drain(const struct drain *d, FILE *out)
-{
-	fprintf(out,
-	    LATER KIND "\tserver=%s/%s\tphase=%s\tover=%" PRIu64
-	               "\tthen=%s\tfrom=%" PRIu64 "\tphase_from=%" PRIu64
-	               "\twas=%s\tbegan=%u\tkill=%u\tnotes=%u\tfirst=%u\n",
-	    d->backend, d->server, drain_phase_name(d->phase), d->order.over_ms,
-	    drain_then_name(d->order.then), d->from_wall_ms,
-	    d->from_wall_ms + (d->phase_from_ms - d->from_ms),
-	    server_admin_name(d->admin_was), d->sessions_began, d->kill_n,
-	    d->notes_n, d->state->fade_first);
-}
-
-void
-drains_write(struct control *control, FILE *out)
-{
-	list_for_each (node, &control->drains)
-		if (drained_server(drain_at_node(node)))
-			write_drain(drain_at_node(node), out);
-}
-
-/* Returns the server of the line, or NULL. */
-static struct server *
-server_of_line(const struct model *model, const char *line)
-{
-	char name[2 * NAME_MAX_LEN + 16], *slash;
-	struct backend *b;
-
-	if (!later_text(line, "server", name, sizeof(name)) ||
-	    !(slash = strchr(name, '/')))
-		return NULL;
-	*slash = '\0';
-	b = model_find_backend(model, name);
-	return b ? backend_find_server(b, slash + 1) : NULL;
-}
-
-/* Returns the index of the text among names(0) to names(n - 1); 0 for others.
- */
-static unsigned
-read_choice(const char *line, const char *field, unsigned n,
-    const char *(*name_of)(unsigned i))
-{
-	char text[16];
-
-	if (later_text(line, field, text, sizeof(text)))
-		for (unsigned i = 0; i < n; i++)
-			if (strcmp(text, name_of(i)) == 0)
-				return i;
-	return 0;
-}
-
-static const char *
-phase_name_at(unsigned i)
-{
-	return drain_phase_name((enum drain_phase)i);
-}
-
-static const char *
-then_name_at(unsigned i)
-{
-	return drain_then_name((enum drain_then)i);
-}
-
-static const char *
-admin_name_at(unsigned i)
-{
-	return server_admin_name((enum server_admin)i);
-}
-
-static void
-read_times(struct drain *d, const char *line)
-{
-	uint64_t now_ms = clock_now_ms(), end_wall_ms;
-
-	d->from_wall_ms = later_number(line, "from");
-	d->from_ms = later_from_wall_ms(d->from_wall_ms);
-	d->phase_from_ms = later_from_wall_ms(later_number(line, "phase_from"));
-	/* The wall clock may have been set back, or the machine have started
-	 * since the drain began. */
-	if (d->phase_from_ms > now_ms)
-		d->phase_from_ms = now_ms;
-	if (d->from_ms > d->phase_from_ms)
-		d->from_ms = d->phase_from_ms;
-	end_wall_ms = d->from_wall_ms + d->order.over_ms;
-	if (d->from_ms == 0 && d->order.over_ms > 0)
-		d->order.over_ms = later_from_wall_ms(end_wall_ms);
-}
-
-/* The first step waits: the sessions of the server have to come first. */
-static void
-go_on_with_drain(struct drain *d, struct server *server, uint64_t fade_first)
-{
-	uint64_t first_ms = clock_now_ms() + LOOK_MS;
-	uint64_t end_ms = d->from_ms + d->order.over_ms;
-
-	if (d->phase == DRAIN_FADING) {
-		server_fade(server, d->order.over_ms);
-		d->state->fade_from_ms = d->from_ms;
-		if (fade_first > 0 && fade_first <= RAMP_STEPS)
-			d->state->fade_first = (unsigned)fade_first;
-		if (end_ms > first_ms)
-			first_ms = end_ms;
-	} else if (server_ordered_admin(server) == SERVER_READY) {
-		operator_set_admin(server, SERVER_DRAIN);
-	}
-	timed_task_schedule(&d->task, first_ms);
-}
-
-bool
-drains_reads(const char *line)
-{
-	return later_is(line, KIND);
-}
-
-bool
-drains_read(struct control *control, const char *line, struct err *err)
-{
-	struct server *server = server_of_line(control->model, line);
-	struct drain *d;
-
-	if (!server || find_drain(control, server->state))
-		return err_set(
-		    err, server ? "another drain is under way" : REMOVED);
-	d = new_drain(control, server, &(struct drain_order){.over_ms = 0});
-	if (!d)
-		return err_oom(err);
-	d->order.over_ms = later_number(line, "over");
-	d->order.then =
-	    read_choice(line, "then", DRAIN_THEN_MAINT + 1, then_name_at);
-	d->phase = read_choice(line, "phase", DRAIN_KILLING + 1, phase_name_at);
-	d->admin_was =
-	    read_choice(line, "was", SERVER_MAINT + 1, admin_name_at);
-	d->sessions_began = (uint32_t)later_number(line, "began");
-	d->kill_n = (uint32_t)later_number(line, "kill");
-	d->notes_n = (uint32_t)later_number(line, "notes");
-	read_times(d, line);
-	go_on_with_drain(d, server, later_number(line, "first"));
-	model_update(control->model);
-	return true;
-}
-
 bool
 control_cancel_drain(struct control *control, struct server *server)
 {
-	struct drain *d = find_drain(control, server->state);
+	struct drain *d = drain_find(control, server->state);
 
 	if (!d)
 		return false;
@@ -506,7 +336,7 @@ void
 control_overrule_drain(
     struct control *control, struct server *server, const char *what)
 {
-	struct drain *d = find_drain(control, server->state);
+	struct drain *d = drain_find(control, server->state);
 	char why[64];
 
 	if (!d)
@@ -530,7 +360,7 @@ drain_left_ms(const struct drain *d)
 static void
 describe_drain(const struct drain *d, struct drain_status *ret)
 {
-	const struct server *server = drained_server(d);
+	const struct server *server = drain_server(d);
 
 	*ret = (struct drain_status){
 	    .backend = d->backend,
@@ -551,8 +381,8 @@ static void
 end_drains_of_removed(struct control *c)
 {
 	list_for_each_safe (node, &c->drains)
-		if (!drained_server(drain_at_node(node)))
-			end_drain(drain_at_node(node), REMOVED);
+		if (!drain_server(drain_at_node(node)))
+			end_drain(drain_at_node(node), DRAIN_REMOVED);
 }
 
 bool
@@ -573,7 +403,7 @@ bool
 control_drain_of(struct control *control, const struct server *server,
     struct drain_status *ret_status)
 {
-	const struct drain *d = find_drain(control, server->state);
+	const struct drain *d = drain_find(control, server->state);
 
 	if (d)
 		describe_drain(d, ret_status);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ * Shared by the steps of drains (drains.c) and the lines by which another
+ * process goes on with them (drains_later.c).
+ */
+#ifndef CONTROL_DRAINS_INTERNAL_H
+#define CONTROL_DRAINS_INTERNAL_H
+
+#include "control/control_internal.h"
+#include "control/drains.h"
+
+/* The longest interval at which a drain looks whether its last session has
+ * ended. */
+#define DRAIN_LOOK_MS 500
+
+#define DRAIN_REMOVED "the configuration has this server no more"
+
+struct drain {
+	struct list node;
+	struct timed_task task;
+	struct control *control;
+	struct server_state *state; /* referred to */
+	char *backend, *server;
+	struct drain_order order;
+	enum drain_phase phase;
+	enum server_admin admin_was;
+	uint64_t from_ms, phase_from_ms;
+	uint64_t from_wall_ms; /* from_ms, by the wall clock */
+	uint32_t sessions_began;
+	uint32_t kill_n;  /* sessions when the killing began */
+	uint32_t notes_n; /* sessions that were given a note since then */
+	uint32_t next;    /* slot to scan next */
+};
+
+/* Returns the drain of a node of control->drains. */
+struct drain *drain_at_node(struct list *node);
+
+/* Returns the drain of the server with that state, or NULL. */
+struct drain *drain_find(struct control *c, const struct server_state *state);
+
+/* Returns the server that is drained, or NULL when a reload has removed or
+ * replaced it. */
+struct server *drain_server(const struct drain *d);
+
+/* Adds a drain that has not begun, and takes no step before its task is
+ * scheduled.  Returns NULL when memory is short. */
+struct drain *drain_new(struct control *c, const struct server *server,
+    const struct drain_order *order);
+
+#endif
