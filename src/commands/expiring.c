@@ -3,43 +3,25 @@
  */
 #include "commands/expiring.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/text.h"
+#include "commands/expiring_internal.h"
 #include "control/drains.h"
 #include "control/later.h"
-#include "control/task_timer.h"
 #include "control/reload.h"
 
-#define NAMES_SIZE 320 /* of arguments, each followed by a blank */
 #define SETTING_COMMANDS                                                       \
 	"set server, set weight, set maxconn, set rate-limit, set pool, and "  \
 	"enable or disable server, health, agent, frontend"
 
-struct waiting {
-	struct list node;
-	struct timed_task task;
-	struct expiring *expiring;
-	uint64_t id, for_ms, ends_ms;
-	uint64_t ends_wall_ms; /* the same time, by the wall clock */
-	const struct command *command;
-	char names[NAMES_SIZE]; /* the arguments that name the setting */
-	struct setting setting; /* after the change */
-	char former[SETTING_VALUE_SIZE];
-	uint64_t reloads;
-	struct peer who;
-	bool is_changed; /* overruled by a command of changed_by */
-	struct peer changed_by;
-};
-
-static struct waiting *
-waiting_at(struct list *node)
+struct expiring_change *
+expiring_at(struct list *node)
 {
-	return container_of(node, struct waiting, node);
+	return container_of(node, struct expiring_change, node);
 }
 
 void
@@ -50,7 +32,7 @@ expiring_init(struct expiring *expiring, const struct command_env *env)
 }
 
 static void
-change_free(struct waiting *c)
+change_free(struct expiring_change *c)
 {
 	timed_task_cancel(&c->task);
 	list_remove(&c->node);
@@ -62,15 +44,15 @@ void
 expiring_fini(struct expiring *expiring)
 {
 	list_for_each_safe (node, &expiring->changes)
-		change_free(waiting_at(node));
+		change_free(expiring_at(node));
 }
 
-static struct waiting *
-find_change(struct expiring *expiring, const char *subject)
+struct expiring_change *
+expiring_find(struct expiring *expiring, const char *subject)
 {
 	list_for_each (node, &expiring->changes)
-		if (strcmp(waiting_at(node)->setting.subject, subject) == 0)
-			return waiting_at(node);
+		if (strcmp(expiring_at(node)->setting.subject, subject) == 0)
+			return expiring_at(node);
 	return NULL;
 }
 
@@ -79,7 +61,7 @@ find_change(struct expiring *expiring, const char *subject)
 /* Adds an event.  Logs errors only: otherwise the audit has logged the change.
  */
 static void
-report_expiry(struct waiting *c, enum log_level level, const char *what)
+report_expiry(struct expiring_change *c, enum log_level level, const char *what)
 {
 	const struct setting *u = &c->setting;
 	char after[TEXT_DURATION_SIZE], text[EVENT_TEXT_SIZE];
@@ -95,7 +77,7 @@ report_expiry(struct waiting *c, enum log_level level, const char *what)
 /* Audits the end of the change, too: the user who made it expects the former
  * value to be back. */
 static void
-report_kept(struct waiting *c, const char *value, const char *why)
+report_kept(struct expiring_change *c, const char *value, const char *why)
 {
 	char outcome[sizeof(c->setting.subject) + 64];
 	char text[SETTING_VALUE_SIZE + 128];
@@ -109,7 +91,7 @@ report_kept(struct waiting *c, const char *value, const char *why)
 
 /* A call whose arguments are the names of the setting and a value. */
 struct replay {
-	char text[NAMES_SIZE + SETTING_VALUE_SIZE];
+	char text[EXPIRING_NAMES_SIZE + SETTING_VALUE_SIZE];
 	char *args[WORDS_MAX + 1];
 	struct command_mode mode;
 	struct err err;
@@ -117,7 +99,8 @@ struct replay {
 };
 
 static void
-replay_init(struct replay *r, const struct waiting *c, const char *value)
+replay_init(
+    struct replay *r, const struct expiring_change *c, const char *value)
 {
 	*r = (struct replay){.mode = {.level = LEVEL_ADMIN, .peer = c->who}};
 	snprintf(r->text, sizeof(r->text), "%s%s", c->names, value);
@@ -130,7 +113,7 @@ replay_init(struct replay *r, const struct waiting *c, const char *value)
 }
 
 static void
-undo_change(struct waiting *c)
+undo_change(struct expiring_change *c)
 {
 	char outcome[2 * SETTING_VALUE_SIZE + 600], *answer = NULL;
 	struct replay r;
@@ -160,9 +143,8 @@ undo_change(struct waiting *c)
 	report_expiry(c, LOG_LEVEL_ERROR, outcome);
 }
 
-/* Reads the present value.  Returns false if the setting no longer exists. */
-static bool
-read_setting(const struct waiting *c, struct setting *ret_now)
+bool
+expiring_read_setting(const struct expiring_change *c, struct setting *ret_now)
 {
 	struct replay r;
 
@@ -175,12 +157,12 @@ read_setting(const struct waiting *c, struct setting *ret_now)
  * a reload that has changed the file's value, or that resets the setting, equal
  * values do not tell whether it was set here, so the file's value stays. */
 static void
-expire_change(struct waiting *c)
+expire_change(struct expiring_change *c)
 {
 	const struct setting *then = &c->setting;
 	struct setting now;
 
-	if (!read_setting(c, &now))
+	if (!expiring_read_setting(c, &now))
 		report_kept(c, then->value, "it no longer exists");
 	else if (c->is_changed)
 		report_kept(c, now.value, "it was changed meanwhile");
@@ -200,7 +182,8 @@ expire_change(struct waiting *c)
 static void
 change_on_time(struct timed_task *task, uint64_t now_ms)
 {
-	struct waiting *c = container_of(task, struct waiting, task);
+	struct expiring_change *c =
+	    container_of(task, struct expiring_change, task);
 
 	(void)now_ms;
 	expire_change(c);
@@ -290,7 +273,7 @@ expiring_begin(struct expiring *expiring, struct call *call,
 	if (answer == SETTING_UNRESTORABLE)
 		return false;
 	if (b->is_known && expiring->n >= EXPIRING_MAX &&
-	    !find_change(expiring, b->setting.subject))
+	    !expiring_find(expiring, b->setting.subject))
 		return err_set(call->err,
 		    "%d changes are waiting to expire, which is the limit.",
 		    EXPIRING_MAX);
@@ -300,10 +283,10 @@ expiring_begin(struct expiring *expiring, struct call *call,
 	return true;
 }
 
-static struct waiting *
-change_new(struct expiring *expiring, const char *former)
+struct expiring_change *
+expiring_add(struct expiring *expiring, const char *former)
 {
-	struct waiting *c = calloc(1, sizeof(*c));
+	struct expiring_change *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
@@ -318,7 +301,7 @@ change_new(struct expiring *expiring, const char *former)
 }
 
 static void
-join_names(struct waiting *c, char *const *args)
+join_names(struct expiring_change *c, char *const *args)
 {
 	size_t len = 0;
 
@@ -335,7 +318,7 @@ keep_former(struct expiring *expiring, const struct call *call,
     const struct command *command, const struct setting *before,
     const struct setting *after, uint64_t for_ms)
 {
-	struct waiting *c = find_change(expiring, before->subject);
+	struct expiring_change *c = expiring_find(expiring, before->subject);
 
 	if (!c && strcmp(before->value, after->value) == 0) {
 		call_say(call, SEVERITY_NOTICE,
@@ -346,7 +329,7 @@ keep_former(struct expiring *expiring, const struct call *call,
 	    (c->is_changed || strcmp(c->setting.value, before->value) != 0))
 		snprintf(c->former, sizeof(c->former), "%s", before->value);
 	if (!c)
-		c = change_new(expiring, before->value);
+		c = expiring_add(expiring, before->value);
 	if (!c) {
 		call_say(call, SEVERITY_ERR,
 		    "Out of memory: the change will not expire.");
@@ -372,7 +355,8 @@ void
 expiring_overrule(
     struct expiring *expiring, const struct call *call, const char *subject)
 {
-	struct waiting *c = expiring ? find_change(expiring, subject) : NULL;
+	struct expiring_change *c =
+	    expiring ? expiring_find(expiring, subject) : NULL;
 
 	if (!c)
 		return;
@@ -388,7 +372,7 @@ expiring_forget(struct expiring *expiring, const char *what)
 	if (!expiring)
 		return;
 	list_for_each_safe (node, &expiring->changes) {
-		struct waiting *c = waiting_at(node);
+		struct expiring_change *c = expiring_at(node);
 		const char *subject = c->setting.subject;
 
 		if (strncmp(subject, what, len) == 0 && subject[len] == ' ')
@@ -426,7 +410,7 @@ expiring_next(const struct expiring *expiring, uint64_t after,
 	uint64_t now_ms = clock_now_ms();
 
 	list_for_each (node, &expiring->changes) {
-		const struct waiting *c = waiting_at(node);
+		const struct expiring_change *c = expiring_at(node);
 
 		if (c->id <= after)
 			continue;
@@ -448,7 +432,7 @@ bool
 expiring_cancel(struct expiring *expiring, struct call *call, uint64_t id)
 {
 	list_for_each (node, &expiring->changes) {
-		struct waiting *c = waiting_at(node);
+		struct expiring_change *c = expiring_at(node);
 
 		if (c->id != id)
 			continue;
@@ -460,109 +444,4 @@ expiring_cancel(struct expiring *expiring, struct call *call, uint64_t id)
 		return true;
 	}
 	return false;
-}
-
-/* -- another process -- */
-
-#define KIND "expires"
-
-static void
-write_change(const struct waiting *c, FILE *out)
-{
-	fprintf(out,
-	    LATER KIND "\tends=%" PRIu64 "\tfor=%" PRIu64
-	               "\tcommand=%s\tnames=%s\tvalue=%s\tformer=%s"
-	               "\tconfigured=%s",
-	    c->ends_wall_ms, c->for_ms, c->command->words, c->names,
-	    c->setting.value, c->former, c->setting.configured);
-	if (c->who.known)
-		fprintf(out, "\tpid=%d\tuid=%u\tgid=%u", (int)c->who.pid,
-		    (unsigned)c->who.uid, (unsigned)c->who.gid);
-	fprintf(out, "\taddress=%s\n", c->who.address);
-}
-
-void
-expiring_write(const struct expiring *expiring, FILE *out)
-{
-	list_for_each (node, &expiring->changes) {
-		const struct waiting *c = waiting_at(node);
-
-		/* A change that was overruled is not undone at its end. */
-		if (!c->is_changed &&
-		    (!c->setting.reload_resets ||
-		        c->reloads == control_reloads(expiring->env->control)))
-			write_change(c, out);
-	}
-}
-
-static void
-read_peer(const char *line, struct peer *ret_peer)
-{
-	char pid[24];
-	struct peer *who = ret_peer;
-
-	*who =
-	    (struct peer){.known = later_text(line, "pid", pid, sizeof(pid))};
-	who->pid = (pid_t)later_number(line, "pid");
-	who->uid = (uid_t)later_number(line, "uid");
-	who->gid = (gid_t)later_number(line, "gid");
-	(void)later_text(line, "address", who->address, sizeof(who->address));
-}
-
-/* Reads what write_change writes.  Returns false if something is missing. */
-static bool
-read_change(const char *line, struct waiting *c, char *value, size_t size)
-{
-	if (!later_text(line, "names", c->names, sizeof(c->names)) ||
-	    !later_text(line, "value", value, size) ||
-	    !later_text(line, "former", c->former, sizeof(c->former)))
-		return false;
-	c->for_ms = later_number(line, "for");
-	c->ends_wall_ms = later_number(line, "ends");
-	read_peer(line, &c->who);
-	return c->ends_wall_ms > 0;
-}
-
-bool
-expiring_reads(const char *line, char *out, size_t size)
-{
-	return later_is(line, KIND) && later_text(line, "command", out, size);
-}
-
-bool
-expiring_read(struct expiring *expiring, const struct command *command,
-    const char *line, struct err *err)
-{
-	struct waiting read = {.expiring = expiring, .command = command}, *c;
-	char value[SETTING_VALUE_SIZE];
-	struct setting now;
-
-	if (!command || !command->setting.describe ||
-	    !read_change(line, &read, value, sizeof(value)))
-		return err_set(err, "it is not understood");
-	if (!read_setting(&read, &now))
-		return err_set(err, "it no longer exists");
-	if (strcmp(now.value, value) != 0)
-		return err_set(err, "%s is %.40s, not %.40s", now.subject,
-		    now.value, value);
-	c = find_change(expiring, now.subject);
-	if (!c && expiring->n < EXPIRING_MAX)
-		c = change_new(expiring, read.former);
-	if (!c)
-		return err_oom(err);
-	c->command = command;
-	memcpy(c->names, read.names, sizeof(c->names));
-	memcpy(c->former, read.former, sizeof(c->former));
-	c->setting = now;
-	c->setting.server = NULL;
-	(void)later_text(line, "configured", c->setting.configured,
-	    sizeof(c->setting.configured));
-	c->for_ms = read.for_ms;
-	c->ends_wall_ms = read.ends_wall_ms;
-	c->ends_ms = later_from_wall_ms(read.ends_wall_ms);
-	c->who = read.who;
-	c->is_changed = false;
-	c->reloads = control_reloads(expiring->env->control);
-	timed_task_schedule(&c->task, c->ends_ms);
-	return true;
 }

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * Shared by the changes that expire (expiring.c) and the lines by which another
+ * process goes on with them (expiring_later.c).
+ */
+#ifndef COMMANDS_EXPIRING_INTERNAL_H
+#define COMMANDS_EXPIRING_INTERNAL_H
+
+#include "commands/expiring.h"
+#include "control/task_timer.h"
+
+#define EXPIRING_NAMES_SIZE 320 /* of arguments, each followed by a blank */
+
+struct expiring_change {
+	struct list node;
+	struct timed_task task;
+	struct expiring *expiring;
+	uint64_t id, for_ms, ends_ms;
+	uint64_t ends_wall_ms; /* the same time, by the wall clock */
+	const struct command *command;
+	char names[EXPIRING_NAMES_SIZE]; /* the arguments that name the setting
+	                                  */
+	struct setting setting;          /* after the change */
+	char former[SETTING_VALUE_SIZE];
+	uint64_t reloads;
+	struct peer who;
+	bool is_changed; /* overruled by a command of changed_by */
+	struct peer changed_by;
+};
+
+/* Returns the change of a node of expiring->changes. */
+struct expiring_change *expiring_at(struct list *node);
+
+/* Returns the pending change of the setting with that subject, or NULL. */
+struct expiring_change *expiring_find(
+    struct expiring *expiring, const char *subject);
+
+/* Adds a pending change, whose task the caller schedules.  Returns NULL when
+ * memory is short. */
+struct expiring_change *expiring_add(
+    struct expiring *expiring, const char *former);
+
+/* Reads the present value of the change's setting.  Returns false when the
+ * setting does not exist any more. */
+bool expiring_read_setting(
+    const struct expiring_change *c, struct setting *ret_now);
+
+#endif

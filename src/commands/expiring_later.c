@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ * The lines by which another process, or a later one, goes on with changes that
+ * expire (control/later.h).
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands/expiring_internal.h"
+#include "control/later.h"
+#include "control/reload.h"
+
+#define KIND "expires"
+
+static void
+write_change(const struct expiring_change *c, FILE *out)
+{
+	fprintf(out,
+	    LATER KIND "\tends=%" PRIu64 "\tfor=%" PRIu64
+	               "\tcommand=%s\tnames=%s\tvalue=%s\tformer=%s"
+	               "\tconfigured=%s",
+	    c->ends_wall_ms, c->for_ms, c->command->words, c->names,
+	    c->setting.value, c->former, c->setting.configured);
+	if (c->who.known)
+		fprintf(out, "\tpid=%d\tuid=%u\tgid=%u", (int)c->who.pid,
+		    (unsigned)c->who.uid, (unsigned)c->who.gid);
+	fprintf(out, "\taddress=%s\n", c->who.address);
+}
+
+void
+expiring_write(const struct expiring *expiring, FILE *out)
+{
+	list_for_each (node, &expiring->changes) {
+		const struct expiring_change *c = expiring_at(node);
+
+		/* A change that was overruled is not undone at its end. */
+		if (!c->is_changed &&
+		    (!c->setting.reload_resets ||
+		        c->reloads == control_reloads(expiring->env->control)))
+			write_change(c, out);
+	}
+}
+
+static void
+read_peer(const char *line, struct peer *ret_peer)
+{
+	char pid[24];
+	struct peer *who = ret_peer;
+
+	*who =
+	    (struct peer){.known = later_text(line, "pid", pid, sizeof(pid))};
+	who->pid = (pid_t)later_number(line, "pid");
+	who->uid = (uid_t)later_number(line, "uid");
+	who->gid = (gid_t)later_number(line, "gid");
+	(void)later_text(line, "address", who->address, sizeof(who->address));
+}
+
+/* Reads what write_change writes.  Returns false if something is missing. */
+static bool
+read_change(
+    const char *line, struct expiring_change *c, char *value, size_t size)
+{
+	if (!later_text(line, "names", c->names, sizeof(c->names)) ||
+	    !later_text(line, "value", value, size) ||
+	    !later_text(line, "former", c->former, sizeof(c->former)))
+		return false;
+	c->for_ms = later_number(line, "for");
+	c->ends_wall_ms = later_number(line, "ends");
+	read_peer(line, &c->who);
+	return c->ends_wall_ms > 0;
+}
+
+bool
+expiring_reads(const char *line, char *out, size_t size)
+{
+	return later_is(line, KIND) && later_text(line, "command", out, size);
+}
+
+bool
+expiring_read(struct expiring *expiring, const struct command *command,
+    const char *line, struct err *err)
+{
+	struct expiring_change read = {.expiring = expiring,
+	                           .command = command},
+	                       *c;
+	char value[SETTING_VALUE_SIZE];
+	struct setting now;
+
+	if (!command || !command->setting.describe ||
+	    !read_change(line, &read, value, sizeof(value)))
+		return err_set(err, "it is not understood");
+	if (!expiring_read_setting(&read, &now))
+		return err_set(err, "it no longer exists");
+	if (strcmp(now.value, value) != 0)
+		return err_set(err, "%s is %.40s, not %.40s", now.subject,
+		    now.value, value);
+	c = expiring_find(expiring, now.subject);
+	if (!c && expiring->n < EXPIRING_MAX)
+		c = expiring_add(expiring, read.former);
+	if (!c)
+		return err_oom(err);
+	c->command = command;
+	memcpy(c->names, read.names, sizeof(c->names));
+	memcpy(c->former, read.former, sizeof(c->former));
+	c->setting = now;
+	c->setting.server = NULL;
+	(void)later_text(line, "configured", c->setting.configured,
+	    sizeof(c->setting.configured));
+	c->for_ms = read.for_ms;
+	c->ends_wall_ms = read.ends_wall_ms;
+	c->ends_ms = later_from_wall_ms(read.ends_wall_ms);
+	c->who = read.who;
+	c->is_changed = false;
+	c->reloads = control_reloads(expiring->env->control);
+	timed_task_schedule(&c->task, c->ends_ms);
+	return true;
+}
