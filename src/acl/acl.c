@@ -110,9 +110,9 @@ free_content(void *content)
 }
 
 static void
-free_table(void *table)
+free_former(void *former)
 {
-	acl_table_free(table);
+	acl_content_free_former(former);
 }
 
 static void
@@ -141,18 +141,18 @@ exchange(struct acl_list *list, struct acl_content *read,
 	list->added = added;
 }
 
-/* Publishes another table after a change of the content's entries.  Returns
+/* Publishes another table after a change of that entry of the content.  Returns
  * false when memory is short. */
 static bool
-publish_change(struct acl_content *content, const struct acl_table **table,
-    struct grace *grace)
+publish_change(struct acl_content *content, const struct cidr *range,
+    const struct acl_table **table, struct grace *grace)
 {
-	struct acl_table *former = acl_content_rebuild(content);
+	struct acl_former *former;
 
-	if (!former)
+	if (!acl_content_follow(content, range, &former))
 		return false;
 	atomic_store_release(table, acl_content_table(content)); /* [P32] */
-	grace_retire(grace, free_table, former);
+	grace_retire(grace, free_former, former);
 	return true;
 }
 
@@ -200,7 +200,7 @@ acl_list_add(
 	had = acl_content_get(list->added, range, &before);
 	if (!acl_content_insert(list->added, &entry))
 		return false;
-	if (publish_change(list->added, &list->view->added, grace))
+	if (publish_change(list->added, range, &list->view->added, grace))
 		return true;
 	if (!had)
 		(void)acl_content_remove(list->added, range);
@@ -226,14 +226,14 @@ acl_list_delete(
 	if (!was_read && !was_added)
 		return ACL_NO_ENTRY;
 	if (was_added &&
-	    !publish_change(list->added, &list->view->added, grace)) {
+	    !publish_change(list->added, range, &list->view->added, grace)) {
 		put_back(list->added, &(struct acl_entry){.range = *range});
 		return ACL_NO_MEMORY;
 	}
 	if (!was_read)
 		return ACL_DELETED;
 	(void)acl_content_remove(list->content, range);
-	if (publish_change(list->content, &list->view->read, grace)) {
+	if (publish_change(list->content, range, &list->view->read, grace)) {
 		list->deleted++;
 		return ACL_DELETED;
 	}

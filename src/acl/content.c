@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <xxhash.h>
 
+#include "acl/patch.h"
 #include "base/grow.h"
 
 /* Entries are kept small: a list may have a million of them. */
@@ -37,6 +38,8 @@ struct acl_content {
 	size_t sources_n, sources_room;
 	uint64_t digest;
 	struct acl_table *table; /* NULL: not sealed */
+	struct acl_table *whole; /* of a former state; table, or its base */
+	struct acl_patch patch;  /* what has changed since */
 	struct acl_view view;
 };
 
@@ -289,9 +292,10 @@ add_ranges6(const struct acl_content *c, struct acl_table_maker *m)
 	}
 }
 
-static struct acl_table *
-make_table(const struct acl_content *c)
+struct acl_table *
+acl_content_make_table(const struct acl_content *content)
 {
+	const struct acl_content *c = content;
 	struct acl_table_maker *m = acl_table_maker_new(c->n4, c->n6);
 
 	if (!m)
@@ -359,7 +363,7 @@ acl_content_seal(struct acl_content *content)
 	c->v6 = shrink(c->v6, c->n6, &c->room6, sizeof(*c->v6));
 	c->digest = digest_of(c);
 	acl_table_free(c->table);
-	c->table = make_table(c);
+	c->whole = c->table = acl_content_make_table(c);
 	return c->table != NULL;
 }
 
@@ -416,16 +420,65 @@ acl_content_insert(struct acl_content *content, const struct acl_entry *entry)
 	return true;
 }
 
-struct acl_table *
-acl_content_rebuild(struct acl_content *content)
-{
-	struct acl_table *former = content->table;
-	struct acl_table *made = make_table(content);
+/* Fewer entries are not worth a patch. */
+#define PATCHED_MIN 8192u
 
-	if (!made)
+struct acl_former {
+	struct acl_table *table, *whole; /* whole NULL: it is still in use */
+};
+
+/* Returns the table with the change, or NULL if it needs to be made of all
+ * entries. */
+static struct acl_table *
+patch_table(struct acl_content *c, const struct cidr *range)
+{
+	if (acl_content_entries(c) < PATCHED_MIN)
 		return NULL;
-	content->table = made;
-	return former;
+	/* A patch was dropped, and memory was short then. */
+	if (!c->patch.changed && c->table != c->whole)
+		return NULL;
+	if (!c->patch.changed && range->family == AF_UNIX)
+		return NULL;
+	if (range->family != AF_UNIX && !acl_patch_change(&c->patch, c, range))
+		return NULL;
+	return acl_patch_table(&c->patch, c->whole, c->has_unix);
+}
+
+bool
+acl_content_follow(struct acl_content *content, const struct cidr *range,
+    struct acl_former **ret_former)
+{
+	struct acl_content *c = content;
+	struct acl_former *former = calloc(1, sizeof(*former));
+	struct acl_table *made;
+
+	if (!former)
+		return false;
+	*former = (struct acl_former){.table = c->table};
+	made = patch_table(c, range);
+	if (made && c->table == c->whole)
+		former->table = NULL;
+	if (!made) {
+		acl_patch_clear(&c->patch);
+		made = acl_content_make_table(c);
+		if (!made) {
+			free(former);
+			return false;
+		}
+		former->whole = c->whole == c->table ? NULL : c->whole;
+		c->whole = made;
+	}
+	c->table = made;
+	*ret_former = former;
+	return true;
+}
+
+void
+acl_content_free_former(struct acl_former *former)
+{
+	acl_table_free(former->table);
+	acl_table_free(former->whole);
+	free(former);
 }
 
 void
@@ -438,7 +491,10 @@ acl_content_free(struct acl_content *content)
 	free(content->sources);
 	free(content->v4);
 	free(content->v6);
+	if (content->whole != content->table)
+		acl_table_free(content->whole);
 	acl_table_free(content->table);
+	acl_patch_clear(&content->patch);
 	free(content);
 }
 
@@ -585,4 +641,6 @@ acl_content_memory(const struct acl_content *content, struct memory_use *use)
 		memory_add_block(use, content->sources[i]);
 	if (content->table)
 		acl_table_memory(content->table, use);
+	if (content->whole != content->table)
+		acl_table_memory(content->whole, use);
 }

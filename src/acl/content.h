@@ -26,6 +26,7 @@ struct acl_entry {
 };
 
 struct acl_content;
+struct acl_former;
 
 /* The view that look-ups in a list read: one pointer leads to both tables, so
  * that both change at once.  Each is NULL or a table. */
@@ -50,20 +51,28 @@ bool acl_content_add(
 bool acl_content_seal(struct acl_content *content) MUST_CHECK;
 
 /* Removes the entry with exactly this range from a sealed content.  The table
- * still has the range until acl_content_rebuild.  Returns false if the
- * content has not got it. */
+ * still has the range until acl_content_follow.  Returns false if the content
+ * has not got it. */
 bool acl_content_remove(struct acl_content *content, const struct cidr *range);
 
 /* Puts an entry into a sealed content, in order.  Replaces one with the same
- * range.  As acl_content_remove, needs acl_content_rebuild. Returns false when
+ * range.  As acl_content_remove, needs acl_content_follow.  Returns false when
  * memory is short. */
 bool acl_content_insert(
     struct acl_content *content, const struct acl_entry *entry) MUST_CHECK;
 
-/* Makes another table of the entries, and returns the former one, which the
- * caller frees when no thread reads it any more.  Returns NULL when memory is
- * short; then the table stays. */
-struct acl_table *acl_content_rebuild(struct acl_content *content);
+/* Makes the table follow a change of that entry.  *ret_former is the former
+ * table, or NULL, which the caller frees with acl_content_free_former when no
+ * thread reads it any more.  Returns false when memory is short; then the table
+ * stays. */
+bool acl_content_follow(struct acl_content *content, const struct cidr *range,
+    struct acl_former **ret_former) MUST_CHECK;
+/* A former table. */
+void acl_content_free_former(struct acl_former *former);
+
+/* Returns a table of the entries, or NULL when memory is short.  The content
+ * need not be sealed, if its entries are in order. */
+struct acl_table *acl_content_make_table(const struct acl_content *content);
 
 /* NULL is allowed.  Frees the table as well. */
 void acl_content_free(struct acl_content *content);

@@ -19,6 +19,9 @@ struct within {
 
 struct acl_table {
 	bool has_unix;
+	/* base NULL: all below; otherwise these alone, see acl_table_patch. */
+	const struct acl_table *base;
+	struct acl_table *changed, *inside;
 	struct acl_rank v4; /* all borders */
 	/* The upper halves at which it changes whether addresses are inside: at
 	 * the beginning of a /64, or anywhere in it. */
@@ -83,6 +86,10 @@ acl_table_has(const struct acl_table *table, const struct endpoint *peer)
 {
 	uint32_t n;
 
+	if (table->base && peer->family != AF_UNIX)
+		return acl_table_has(table->changed, peer)
+		           ? acl_table_has(table->inside, peer)
+		           : acl_table_has(table->base, peer);
 	switch (peer->family) {
 	case AF_INET:
 		memcpy(&n, peer->ip, sizeof(n));
@@ -305,11 +312,32 @@ acl_table_make(struct acl_table_maker *maker, bool has_unix)
 	return t;
 }
 
+struct acl_table *
+acl_table_patch(const struct acl_table *base, struct acl_table *changed,
+    struct acl_table *inside, bool has_unix)
+{
+	struct acl_table *t = calloc(1, sizeof(*t));
+
+	if (t && changed && inside) {
+		*t = (struct acl_table){.has_unix = has_unix,
+		    .base = base,
+		    .changed = changed,
+		    .inside = inside};
+		return t;
+	}
+	free(t);
+	acl_table_free(changed);
+	acl_table_free(inside);
+	return NULL;
+}
+
 void
 acl_table_free(struct acl_table *table)
 {
 	if (!table)
 		return;
+	acl_table_free(table->changed);
+	acl_table_free(table->inside);
 	acl_rank_fini(&table->v4);
 	acl_rank_fini(&table->v6);
 	acl_rank_fini(&table->split);
@@ -322,6 +350,10 @@ void
 acl_table_memory(const struct acl_table *table, struct memory_use *use)
 {
 	memory_add_block(use, table);
+	if (table->base) {
+		acl_table_memory(table->changed, use);
+		acl_table_memory(table->inside, use);
+	}
 	acl_rank_memory(&table->v4, use);
 	acl_rank_memory(&table->v6, use);
 	acl_rank_memory(&table->split, use);

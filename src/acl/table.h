@@ -46,7 +46,13 @@ void acl_table_add6(struct acl_table_maker *maker, struct acl_range6 range);
  * whether peers of unix sockets are in the table. */
 struct acl_table *acl_table_make(struct acl_table_maker *maker, bool has_unix);
 
-/* NULL is allowed. */
+/* Returns a table that has the addresses of `inside`, and those of `base` that
+ * `changed` does not have; or NULL when memory is short.  Takes ownership of
+ * changed and inside, also on failure; base has to live as long. */
+struct acl_table *acl_table_patch(const struct acl_table *base,
+    struct acl_table *changed, struct acl_table *inside, bool has_unix);
+
+/* NULL is allowed.  Leaves the base of a patched table. */
 void acl_table_free(struct acl_table *table);
 
 /* Whether the peer's address is in one of the ranges.  Any thread.  Never

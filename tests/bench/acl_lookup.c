@@ -178,7 +178,7 @@ static double
 make_ms(struct acl_content *content)
 {
 	uint64_t begin_ns = cpu_ns();
-	struct acl_table *former = acl_content_rebuild(content);
+	struct acl_table *former = acl_content_make_table(content);
 
 	ENSURE(former);
 	acl_table_free(former);

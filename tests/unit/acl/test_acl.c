@@ -4,7 +4,10 @@
  */
 #include "acl/acl.h"
 
+#include <string.h>
+
 #include "base/grace.h"
+#include "base/mix.h"
 #include "unit.h"
 
 static struct grace *grace;
@@ -290,6 +293,88 @@ a_commit_of_a_version_that_is_dropped_changes_nothing(void **state)
 	acl_list_unref(l);
 }
 
+/* Ranges of all lengths from /10 on, many of them within others. */
+static struct cidr
+some_range(uint64_t seed, bool v6)
+{
+	struct cidr r = {.family = v6 ? AF_INET6 : AF_INET};
+	uint64_t bits = mix64(seed);
+
+	r.bits = (uint8_t)(10 + bits % (v6 ? 119 : 23));
+	r.ip[0] = 10;
+	for (unsigned i = 1; i < (v6 ? 16u : 4u); i++)
+		r.ip[i] = (uint8_t)(mix64(bits) >> 8 * (i % 8) & 0xc7);
+	for (unsigned i = r.bits; i < 8 * sizeof(r.ip); i++)
+		r.ip[i / 8] &= (uint8_t) ~(0x80u >> i % 8);
+	return r;
+}
+
+/* The list has the first and the last address of the range, and those beside
+ * it, exactly if an entry has them. */
+static void
+check_around(const struct acl_list *list, const struct cidr *range)
+{
+	struct endpoint e = {.family = range->family};
+	unsigned size = range->family == AF_INET ? 4 : 16;
+	struct acl_listed found;
+
+	memcpy(e.ip, range->ip, sizeof(e.ip));
+	assert_int_equal(
+	    acl_list_has(list, &e), acl_list_find(list, &e, &found));
+	for (unsigned i = size; i-- > 0 && e.ip[i]-- == 0;)
+		;
+	assert_int_equal(
+	    acl_list_has(list, &e), acl_list_find(list, &e, &found));
+	memcpy(e.ip, range->ip, sizeof(e.ip));
+	for (unsigned i = range->bits; i < 8 * size; i++)
+		e.ip[i / 8] |= (uint8_t)(0x80u >> i % 8);
+	assert_int_equal(
+	    acl_list_has(list, &e), acl_list_find(list, &e, &found));
+	for (unsigned i = size; i-- > 0 && ++e.ip[i] == 0;)
+		;
+	assert_int_equal(
+	    acl_list_has(list, &e), acl_list_find(list, &e, &found));
+}
+
+/* More changes than a patch has. */
+static void
+change_large_list(bool v6)
+{
+	struct acl_list *l = acl_list_new("office");
+	struct acl_content *c = acl_content_new();
+
+	assert_non_null(l);
+	assert_int_equal(acl_content_add_source(c, "a.list"), 0);
+	for (unsigned i = 0; i < 40000; i++) {
+		struct acl_entry e = {.range = some_range(i, v6)};
+
+		assert_true(acl_content_add(c, &e));
+	}
+	assert_true(acl_content_seal(c));
+	assert_true(acl_content_entries(c) > 9000);
+	acl_list_publish(l, c, false, grace);
+	for (unsigned i = 0; i < 5000; i++) {
+		struct cidr r = some_range(mix64(i) % 60000, v6);
+		struct cidr other = some_range(mix64(~i) % 60000, v6);
+
+		if (i % 3 == 0)
+			assert_true(acl_list_add(l, &r, grace));
+		else
+			(void)acl_list_delete(l, &r, grace);
+		check_around(l, &r);
+		check_around(l, &other);
+	}
+	acl_list_unref(l);
+}
+
+static void
+changes_of_a_large_list_are_in_force_at_once(void **state)
+{
+	(void)state;
+	change_large_list(false);
+	change_large_list(true);
+}
+
 /* 127.0.0.1 is in every content, 192.0.2.1 in none. */
 static void *
 look_up(void *arg)
@@ -359,6 +444,7 @@ main(void)
 	    cmocka_unit_test(a_cleared_list_has_no_entry),
 	    cmocka_unit_test(matches_are_counted_where_a_list_decides),
 	    cmocka_unit_test(versions_replace_all_entries),
+	    cmocka_unit_test(changes_of_a_large_list_are_in_force_at_once),
 	    cmocka_unit_test(a_commit_that_lasts_is_in_force_at_its_end),
 	    cmocka_unit_test(
 	        a_commit_without_memory_leaves_its_version_prepared),
