@@ -68,6 +68,10 @@ bool build_diff_sni(const struct spec *old_spec,
  * that deny no client, and for limits that another limit covers. */
 void build_access_warnings(const struct spec *spec, struct err_list *warnings);
 
+/* Moves the address behind the range, whose bits it has.  Returns false if
+ * there is none in the family. */
+bool build_step_behind(const struct cidr *range, struct endpoint *at);
+
 /* Makes the recipes of the lists, whose files are not read here. */
 void build_lists(struct spec *spec, struct err_list *errors);
 

@@ -50,9 +50,8 @@ address_size(uint16_t family)
 	return family == AF_INET ? 4 : family == AF_INET6 ? 16 : 0;
 }
 
-/* Moves the address behind the range.  Returns false if there is none. */
-static bool
-step_behind(const struct cidr *range, struct endpoint *at)
+bool
+build_step_behind(const struct cidr *range, struct endpoint *at)
 {
 	unsigned size = address_size(range->family);
 
@@ -94,7 +93,7 @@ rules_cover_range(const struct frontend_spec *f, size_t rules,
 			lines->first = by->place.line;
 		if (by->place.line > lines->last)
 			lines->last = by->place.line;
-	} while (step_behind(&by->range, &at) && cidr_has(range, &at));
+	} while (build_step_behind(&by->range, &at) && cidr_has(range, &at));
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #include "config/build.h"
 
 #include <string.h>
+#include <sys/socket.h>
 
 #include "model/sni_map.h"
 
@@ -111,15 +112,176 @@ tls_covers(const struct rule_spec *a, const struct rule_spec *b)
 	       (a->tls == SWITCH_ON && (b->names || b->alpn));
 }
 
-/* Whether a matches wherever b does. */
+/* A condition that several rules can fulfil together. */
+enum condition { NO_CONDITION, SRC, DST, PORTS };
+
+/* Whether a matches wherever b does, but for that condition. */
 static bool
-route_rule_covers(const struct rule_spec *a, const struct rule_spec *b)
+route_rule_covers(
+    const struct rule_spec *a, const struct rule_spec *b, enum condition except)
 {
 	return tls_covers(a, b) && words_cover(a->names, b->names) &&
 	       words_cover(a->alpn, b->alpn) &&
-	       ranges_cover(&a->src, &b->src) &&
-	       ranges_cover(&a->dst, &b->dst) &&
-	       ports_cover(&a->ports, &b->ports);
+	       (except == SRC || ranges_cover(&a->src, &b->src)) &&
+	       (except == DST || ranges_cover(&a->dst, &b->dst)) &&
+	       (except == PORTS || ports_cover(&a->ports, &b->ports));
+}
+
+/* -- several rules together -- */
+
+/* The rules before one, of which some may cover it together. */
+struct earlier {
+	const struct frontend_spec *f;
+	size_t n; /* the rule's index */
+	enum condition condition;
+	unsigned first_line, last_line; /* of those that do */
+};
+
+static const struct rule_ranges *
+ranges_of(const struct rule_spec *rule, enum condition condition)
+{
+	return condition == SRC ? &rule->src : &rule->dst;
+}
+
+static bool
+note_earlier(struct earlier *e, const struct rule_spec *by)
+{
+	unsigned line = by->place.line;
+
+	if (!route_rule_covers(by, &e->f->rules[e->n], e->condition))
+		return false;
+	if (e->last_line == 0 || line < e->first_line)
+		e->first_line = line;
+	if (line > e->last_line)
+		e->last_line = line;
+	return true;
+}
+
+/* Returns a range of an earlier rule that has the address, or NULL. */
+static const struct cidr *
+find_earlier_range(struct earlier *e, const struct endpoint *at)
+{
+	for (size_t i = 0; i < e->n; i++) {
+		const struct rule_spec *by = &e->f->rules[i];
+		const struct rule_ranges *r = ranges_of(by, e->condition);
+
+		for (size_t j = 0; j < r->n; j++)
+			if (cidr_has(&r->all[j], at) && note_earlier(e, by))
+				return &r->all[j];
+	}
+	return NULL;
+}
+
+static bool
+earlier_cover_range(struct earlier *e, const struct cidr *range)
+{
+	struct endpoint at = {.family = range->family};
+	const struct cidr *by;
+
+	memcpy(at.ip, range->ip, sizeof(at.ip));
+	do {
+		by = find_earlier_range(e, &at);
+		if (!by)
+			return false;
+	} while (build_step_behind(by, &at) && cidr_has(range, &at));
+	return true;
+}
+
+static bool
+earlier_cover_list(struct earlier *e, const struct list_use *use)
+{
+	for (size_t i = 0; i < e->n; i++) {
+		const struct rule_spec *by = &e->f->rules[i];
+
+		if (list_is_covered(ranges_of(by, e->condition), use) &&
+		    note_earlier(e, by))
+			return true;
+	}
+	return false;
+}
+
+/* Without addresses, a rule is for all of three families. */
+static bool
+earlier_cover_ranges(struct earlier *e)
+{
+	static const struct cidr all[] = {
+	    {.family = AF_INET}, {.family = AF_INET6}, {.family = AF_UNIX}};
+	const struct rule_ranges *r =
+	    ranges_of(&e->f->rules[e->n], e->condition);
+	bool covered = true;
+
+	if (!rule_ranges_any(r)) {
+		for (size_t i = 0; covered && i < 3; i++)
+			covered = earlier_cover_range(e, &all[i]);
+		return covered;
+	}
+	for (size_t i = 0; covered && i < r->n; i++)
+		covered = earlier_cover_range(e, &r->all[i]);
+	for (size_t i = 0; covered && i < r->lists_n; i++)
+		covered = earlier_cover_list(e, &r->lists[i]);
+	return covered;
+}
+
+/* Returns the last port of an earlier rule's ports that have this one, or 0. */
+static unsigned
+find_earlier_ports(struct earlier *e, unsigned port)
+{
+	for (size_t i = 0; i < e->n; i++) {
+		const struct rule_spec *by = &e->f->rules[i];
+
+		for (size_t j = 0; j < by->ports.n; j++)
+			if (by->ports.all[j].low <= port &&
+			    port <= by->ports.all[j].high &&
+			    note_earlier(e, by))
+				return by->ports.all[j].high;
+	}
+	return 0;
+}
+
+/* A rule without ports is for clients as well whose port is not known. */
+static bool
+earlier_cover_ports(struct earlier *e)
+{
+	const struct rule_ports *r = &e->f->rules[e->n].ports;
+
+	for (size_t i = 0; i < r->n; i++)
+		for (unsigned port = r->all[i].low; port <= r->all[i].high;
+		     port++) {
+			port = find_earlier_ports(e, port);
+			if (port == 0)
+				return false;
+		}
+	return r->n > 0;
+}
+
+static bool
+earlier_cover(struct earlier *e)
+{
+	return e->condition == PORTS ? earlier_cover_ports(e)
+	                             : earlier_cover_ranges(e);
+}
+
+static void
+warn_if_covered_together(
+    const struct frontend_spec *f, size_t index, struct err_list *warnings)
+{
+	static const enum condition conditions[] = {SRC, DST, PORTS};
+	const struct rule_spec *rule = &f->rules[index];
+
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]);
+	     i++) {
+		struct earlier e = {
+		    .f = f, .n = index, .condition = conditions[i]};
+
+		if (!earlier_cover(&e))
+			continue;
+		ERROR_AT(rule, warnings,
+		    "warning: %s: the rule never matches in [frontend %s]: "
+		    "the rules on lines %u to %u together match before it",
+		    rule->is_short ? "sni" : "route", f->name, e.first_line,
+		    e.last_line);
+		return;
+	}
 }
 
 static void
@@ -135,7 +297,7 @@ warn_if_covered(
 	while (run && i > 0 && rule_spec_has_names_alone(&f->rules[i - 1]))
 		i--;
 	for (size_t j = 0; j < i; j++) {
-		if (!route_rule_covers(&f->rules[j], rule))
+		if (!route_rule_covers(&f->rules[j], rule, NO_CONDITION))
 			continue;
 		ERROR_AT(rule, warnings,
 		    "warning: %s: the rule never matches in [frontend %s]: "
@@ -144,6 +306,7 @@ warn_if_covered(
 		    draft_first(f->rules[j].place, rule->place, first));
 		return;
 	}
+	warn_if_covered_together(f, index, warnings);
 }
 
 /* Whether clients may have connected to one of the ports. */

@@ -113,6 +113,42 @@ entry = 127.0.0.1" routes partners inside other <<-END
 	answers inside none --raw hello
 }
 
+@test "routes: a rule that several earlier ones cover together is told" {
+	takers a
+	BACKENDS=$'[list l]\nentry = 10.0.0.0/8' routes a <<-END
+		route = src=192.0.2.0/25 backend=a
+		route = src=list:l,192.0.2.128/25 backend=a
+		route = src=192.0.2.0/24 backend=a
+		route = src=192.0.2.0/24,list:l tls=yes backend=a
+		route = src=192.0.2.0/23 backend=a
+		route = dst=0.0.0.0/1 tls=yes backend=a
+		route = dst=128.0.0.0/1,unix tls=yes backend=a
+		route = dst=::/0 backend=a
+		route = tls=yes alpn=h2 backend=a
+		route = tls=no backend=a
+		backend = a
+	END
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	first=$(line_of 'src=192.0.2.0/25')
+	together="the rules on lines $first to $((first + 1)) together match before it"
+	[[ $output == *":$((first + 2)): warning: route: the rule never matches in [frontend web]: $together"* ]] ||
+		fail "$output"
+	[[ $output == *":$((first + 3)): warning: route: the rule never matches in [frontend web]: "* ]] ||
+		fail "$output"
+	together="the rules on lines $((first + 5)) to $((first + 7)) together match before it"
+	[[ $output == *":$((first + 8)): warning: route: the rule never matches in [frontend web]: $together"* ]] ||
+		fail "$output"
+	equal warnings 3 "$(grep -c 'never matches in' <<<"$output")"
+	sed -i 's/^listen = .*/&\nlisten = 127.0.0.1:7001/; /^route = src=192.0.2.0.2[45] /d
+		s/^route = dst=0.0.0.0.1 tls=yes/route = port=7000-7004/
+		s/^route = dst=128.0.0.0.1,unix tls=yes/route = port=7005-7010/
+		s/^route = dst=::.0/route = port=7003-7007/' "$T/lfproxy.ini"
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	first=$(line_of 'port=7000-7004')
+	[[ $output == *":$((first + 2)): warning: route: the rule never matches in [frontend web]: the rules on lines $first to $((first + 1)) together match before it"* ]] ||
+		fail "$output"
+}
+
 @test "routes: mistakes about lists are told with their lines" {
 	takers a
 	BACKENDS=$'[list l]\nentry = 10.0.0.0/8' routes a <<-END
