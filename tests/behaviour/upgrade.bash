@@ -119,3 +119,55 @@ begin_with() {
 	FIRST=$LFPROXY_PID
 	PORT=$(listening web)
 }
+
+# of_info NAME: a figure of `show info`.
+of_info() {
+	ctl show info | sed -n "s/^$1: //p"
+}
+
+# of_load NAME: an address that the server of upgradeload has printed.
+of_load() {
+	sed -n "s/^$1 //p" "$T/load.out"
+}
+
+# load_site FEW [LISTEN...]: the frontends of upgradeload's clients, web, few,
+# late and head, with these listeners; the servers of web's backend follow.
+load_site() {
+	cat <<-END
+		[global]
+		log = off
+		drain_timeout = 10m
+		drain_idle_timeout = 10m
+		admin = $ADMIN
+		${GLOBAL:-}
+		[pool main]
+		threads = 2
+		[defaults]
+		check = off
+		timeout_hello = 10m
+		timeout_connect = 10m
+		timeout_queue = 10m
+		timeout_client = 10m
+		timeout_server = 10m
+		timeout_client_fin = 10m
+		timeout_server_fin = 10m
+		${DEFAULTS:-}
+		[frontend web]
+		listen = ${2:-127.0.0.1:0}
+		backend = app
+		[frontend few]
+		listen = ${3:-127.0.0.1:0}
+		backend = few
+		[frontend late]
+		listen = ${4:-127.0.0.1:0}
+		backend = late
+		[frontend head]
+		listen = ${5:-127.0.0.1:0} accept_proxy=on
+		backend = app
+		[backend few]
+		server = q $(of_load queue) maxconn=$1
+		[backend late]
+		server = l $(of_load late)
+		[backend app]
+	END
+}

@@ -7,55 +7,27 @@
 load helpers
 load rights
 load ctl
+load upgrade
 
 KILL_TOOL=$ROOT/tests/behaviour/upgradekilltool.py
 
-# of_load NAME: an address that the server has printed.
-of_load() {
-	sed -n "s/^$1 //p" "$T/load.out"
-}
-
 kill_site() {
-	local port
-
-	port=$(addr load | sed 's/.*://')
+	load_site 1 "${PORTS[@]:0:4}"
 	cat <<-END
-		[global]
-		log = off
-		drain_timeout = 10m
-		drain_idle_timeout = 10m
-		admin = $ADMIN
-		[pool main]
-		threads = 2
-		[defaults]
-		check = off
-		timeout_connect = 10m
-		timeout_queue = 10m
-		timeout_client = 10m
-		timeout_server = 10m
-		timeout_client_fin = 10m
-		timeout_server_fin = 10m
-		[frontend web]
-		listen = ${PORTS[0]}
-		backend = app
-		[frontend few]
-		listen = ${PORTS[1]}
-		backend = few
-		[frontend late]
-		listen = ${PORTS[2]}
-		backend = late
+		server = a 127.0.0.1:$(addr load | sed 's/.*://')
 		[frontend page]
-		listen = ${PORTS[3]}
+		listen = ${PORTS[4]}
 		backend = page
-		[backend few]
-		server = q $(of_load queue) maxconn=1
-		[backend late]
-		server = l $(of_load late)
 		[backend page]
 		server = p $(addr page)
-		[backend app]
-		server = a 127.0.0.1:$port
 	END
+}
+
+# ports_are ADDRESS...: their ports, with commas between them.
+ports_are() {
+	local IFS=,
+
+	echo "${*#*:}"
 }
 
 kills_are_done() {
@@ -71,14 +43,14 @@ kills() {
 	serve load "$TOOLS/upgradeload" server --cuts --deadline 3000
 	start_app page
 	PORTS=()
-	for i in 0 1 2 3; do
+	for i in 0 1 2 3 4; do
 		PORTS[i]=127.0.0.1:$(free_port)
 	done
 	kill_site >"$T/lfproxy.ini"
-	spawn kills python3 -B "$KILL_TOOL" "$T" "$LFPROXY" "${PORTS[3]}" \
-	    "${PORTS[0]#*:},${PORTS[1]#*:},${PORTS[2]#*:}" "$1" "$seed"
+	spawn kills python3 -B "$KILL_TOOL" "$T" "$LFPROXY" "${PORTS[4]}" \
+	    "$(ports_are "${PORTS[@]:0:4}")" "$1" "$seed"
 	wait_for 20 has_line kills '^ready$'
-	spawn clients "$TOOLS/upgradeload" client "${PORTS[@]:0:3}" --cuts \
+	spawn clients "$TOOLS/upgradeload" client "${PORTS[@]:0:4}" --cuts \
 	    --sessions "$(scaled 400)" --rate 100 --deadline 3000
 	wait_for 60 has_line clients '^established '
 	: >"$T/begin"

@@ -26,11 +26,6 @@ answers() {
 	equal "the answer of $1" "connected answered $2" "$(xargs <<<"$output")"
 }
 
-# of_info NAME: a figure of `show info`.
-of_info() {
-	ctl show info | sed -n "s/^$1: //p"
-}
-
 sessions_are() {
 	[ "$(of_info CurrConns)" = "$1" ]
 }

@@ -35,8 +35,8 @@
         from; ends as soon as it has said READY, which the other one reads after
         that
     upgradetool.py meddle LFPROXYCTL ADMIN FILE
-        changes the threads and the policy of the pool main and drain_timeout in
-        the file, and has it read again, ten times a second until SIGTERM;
+        changes threads, shards and policy of the pool main, and drain_timeout
+        in the file, and has it read again, ten times a second until SIGTERM;
         prints `begun`, what has failed, and `done=N`; a reload may find an
         upgrade under way
 """
@@ -328,6 +328,8 @@ def meddle(program, admin, path):
         said = p.stdout.decode().strip()
         if p.returncode == 0:
             done += 1
+        elif words[3:4] == ("shards",) and "and there are" in said:
+            pass  # a reload, or another process, has set the threads back
         elif words != ("reload",) or (
                 "an upgrade is under way" not in said and
                 "lfproxy is stopping" not in said):
@@ -339,6 +341,8 @@ def meddle(program, admin, path):
     while not stopped.wait(0.1):
         number += 1
         ctl("set", "pool", "main", "threads", str(1 + number % 4))
+        ctl("set", "pool", "main", "shards",
+            str(min(1 + number % 4, 1 + number % 3)))
         ctl("set", "pool", "main", "promotion",
             ("adaptive", "always", "kernel")[number % 3])
         with open(path, encoding="utf-8") as f:

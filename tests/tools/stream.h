@@ -82,29 +82,20 @@ static volatile sig_atomic_t reading_allowed = 1;
 static unsigned char scratch[BUFFER + 8];
 
 static uint64_t
-mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15ull;
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-	return x ^ (x >> 31);
-}
-
-static uint64_t
 random_below(uint64_t n)
 {
-	return mix(random_state++) % n;
+	return tool_mix(random_state++) % n;
 }
 
 /* The stream's bytes from offset on. */
 static void
 generate(uint64_t seed, uint64_t offset, unsigned char *out, size_t len)
 {
-	uint64_t base = mix(seed), word = 0;
+	uint64_t base = tool_mix(seed), word = 0;
 	size_t done = 0, skip, n;
 
 	while (done < len) {
-		word = mix(base + (offset + done) / 8);
+		word = tool_mix(base + (offset + done) / 8);
 		skip = (size_t)((offset + done) % 8);
 		n = 8 - skip < len - done ? 8 - skip : len - done;
 		memcpy(out + done, (unsigned char *)&word + skip, n);

@@ -67,6 +67,16 @@ tool_number(const char *s, uint64_t max)
 	return n;
 }
 
+/* A number that looks random and follows from x (splitmix64). */
+static inline uint64_t
+tool_mix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15ull;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return x ^ (x >> 31);
+}
+
 static inline uint64_t
 tool_now_ms(void)
 {

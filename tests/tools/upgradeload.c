@@ -25,11 +25,13 @@
 #define FIRST_RECORDS  10 /* of a half that ends first */
 #define TICK_MS        200
 #define BURST_MS       300
-#define HOLD_MS        1000 /* a session that was queued is at its server */
+#define HOLD_MS        1000  /* a session that was queued is at its server */
+#define HEADER_MS      30000 /* until the rest of a PROXY header follows */
+#define DIRECT_N       64
 #define AGAIN_MS       50
 #define FAILURES_SHOWN 20
 #define SOURCES        8
-#define ONCE_MAX       3000 /* at a time: then the pace is lower */
+#define ONCE_MAX       900 /* at a time: then the pace is lower */
 
 enum kind {
 	IDLE,        /* a record at the beginning and at the end */
@@ -41,10 +43,13 @@ enum kind {
 	HALF_SERVER, /* the server's half ends first */
 	QUEUED,      /* at a server that takes few at a time */
 	LATE,        /* at a server that does not answer before the end */
+	INSPECTED,   /* the proxy waits for the rest of its PROXY header */
+	DIRECT,      /* as MOVING, but without the proxy */
 	KINDS
 };
 static const char *const kind_names[KINDS] = {"idle", "moving", "once",
-    "flood-down", "flood-up", "half-client", "half-server", "queued", "late"};
+    "flood-down", "flood-up", "half-client", "half-server", "queued", "late",
+    "inspected", "direct"};
 
 struct record {
 	uint32_t id;
@@ -61,6 +66,7 @@ struct conn {
 	bool reading; /* may read all that comes */
 	bool finish;  /* a last record follows those that are due */
 	bool put_last, shut, got_last, got_end, in_queue;
+	uint8_t halves; /* of its PROXY header, which the client has sent */
 	size_t burst;   /* bytes to be read although it is not reading */
 	uint64_t due;   /* records to be sent */
 	uint64_t put_n; /* records that are sent, or in out */
@@ -83,7 +89,7 @@ struct timer {
 static struct {
 	bool server, cuts;
 	uint64_t sessions, rate, period_ms;
-	struct tool_addr to, queue, late;
+	struct tool_addr to, queue, late, inspected, direct;
 } opt = {.sessions = 1000, .period_ms = 200};
 
 static struct {
@@ -91,7 +97,7 @@ static struct {
 	uint64_t by_kind[KINDS], failed_kind[KINDS];
 	uint64_t established, queue_open, queue_max, once_open, once_max;
 } sum;
-static struct pace_times answers, beginnings;
+static struct pace_times answers, beginnings, directs;
 static bool counting; /* times */
 static bool ending;
 static volatile sig_atomic_t told_to_end;
@@ -110,20 +116,11 @@ static void after_records(struct conn *c);
 /* -- bytes -- */
 
 static uint64_t
-mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15ull;
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-	return x ^ (x >> 31);
-}
-
-static uint64_t
 random_below(uint64_t n)
 {
 	static uint64_t state = 1;
 
-	return mix(state++) % n;
+	return tool_mix(state++) % n;
 }
 
 static struct record
@@ -136,7 +133,7 @@ make_record(const struct conn *c, bool up, uint64_t number, bool last)
 	    .number = number};
 
 	for (size_t i = 0; i < sizeof(r.fill) / sizeof(r.fill[0]); i++)
-		r.fill[i] = mix(((uint64_t)c->id << 32) + number * 8 + i);
+		r.fill[i] = tool_mix(((uint64_t)c->id << 32) + number * 8 + i);
 	return r;
 }
 
@@ -199,8 +196,10 @@ close_conn(struct conn *c)
 	c->fd = -1;
 	c->timer = 0;
 	open_n--;
-	sum.up += opt.server ? c->received : c->sent;
-	sum.down += opt.server ? c->sent : c->received;
+	if (opt.server || c->kind != DIRECT) {
+		sum.up += opt.server ? c->received : c->sent;
+		sum.down += opt.server ? c->sent : c->received;
+	}
 	if (c->in_queue)
 		sum.queue_open--;
 	if (!opt.server && c->kind == ONCE)
@@ -254,6 +253,9 @@ set_interest(struct conn *c)
 	bool more = c->out_sent < c->out_n || c->put_n < c->due ||
 	            (c->finish && !c->put_last);
 
+	if (c->halves == 1)
+		more = c->finish;
+
 	if (!c->connected || more)
 		ev.events |= EPOLLOUT;
 	if (!c->got_end && (c->reading || c->burst > 0))
@@ -299,10 +301,45 @@ put_records(struct conn *c)
 	c->put_last = true;
 }
 
+/* A PROXY header, whose second half follows when the session is to end.  The
+ * proxy does not count it. */
+static const char *const header_halves[2] = {
+    "PROXY TCP4 192.0.2.1 ", "192.0.2.2 1000 2000\r\n"};
+
+/* Returns false when the session is over.  A few bytes always fit. */
+static bool
+send_half(struct conn *c)
+{
+	const char *half = header_halves[c->halves++];
+	ssize_t n = (ssize_t)strlen(half);
+
+	if (send(c->fd, half, (size_t)n, MSG_NOSIGNAL) != n) {
+		cut_conn(c, strerror(errno));
+		return false;
+	}
+	if (c->halves == 1)
+		set_timer(c, HEADER_MS / 4 + random_below(HEADER_MS));
+	return true;
+}
+
+/* Sends what is due of the header.  Returns false when the session is over. */
+static bool
+send_header(struct conn *c)
+{
+	return (c->halves > 0 || send_half(c)) &&
+	       (c->halves > 1 || !c->finish || send_half(c));
+}
+
 /* Returns false when the session is over. */
 static bool
 send_some(struct conn *c)
 {
+	bool with_header = !opt.server && c->kind == INSPECTED;
+
+	if (with_header && !send_header(c))
+		return false;
+	if (with_header && c->halves == 1)
+		return true;
 	for (int turn = 0; turn < 8; turn++) {
 		ssize_t n;
 
@@ -341,6 +378,8 @@ serve_record(struct conn *c, bool last)
 	case MOVING:
 	case ONCE:
 	case LATE:
+	case INSPECTED:
+	case DIRECT:
 		if (!last)
 			c->due = c->got_n;
 		break;
@@ -368,12 +407,21 @@ serve_record(struct conn *c, bool last)
 		return;
 	case QUEUED:
 		if (first)
-			set_timer(c, HOLD_MS / 2 + random_below(HOLD_MS));
+			set_timer(c,
+			    ending ? 0 : HOLD_MS / 2 + random_below(HOLD_MS));
 		return;
 	case KINDS:
 		break;
 	}
 	c->finish = c->finish || last;
+}
+
+/* Whether it gets an answer before others end. */
+static bool
+is_awaited(enum kind kind)
+{
+	return kind != ONCE && kind != QUEUED && kind != LATE &&
+	       kind != INSPECTED && kind != DIRECT;
 }
 
 /* A record of the server has come. */
@@ -384,7 +432,7 @@ use_answer(struct conn *c)
 
 	if (!c->established) {
 		c->established = true;
-		if (c->kind != ONCE && c->kind != QUEUED && c->kind != LATE)
+		if (is_awaited(c->kind))
 			sum.established++;
 		if (c->kind == FLOOD_DOWN && !ending) {
 			c->reading = false;
@@ -405,11 +453,12 @@ use_answer(struct conn *c)
 		c->finish = true;
 	if (c->kind == ONCE && counting && c->got_n == 1)
 		pace_note(&beginnings, (uint32_t)us);
-	if (c->kind != MOVING || c->got_last)
+	if ((c->kind != MOVING && c->kind != DIRECT) || c->got_last)
 		return;
 	sum.records++;
 	if (counting)
-		pace_note(&answers, (uint32_t)us);
+		pace_note(
+		    c->kind == DIRECT ? &directs : &answers, (uint32_t)us);
 	/* One in eight is brisk. */
 	if (!ending)
 		set_timer(
@@ -506,7 +555,7 @@ after_records(struct conn *c)
 	}
 	sum.ok++;
 	close_conn(c);
-	if (kind == QUEUED)
+	if (kind == QUEUED || kind == INSPECTED)
 		replace(kind);
 }
 
@@ -551,6 +600,7 @@ on_timer(struct conn *c)
 	}
 	switch (c->kind) {
 	case MOVING:
+	case DIRECT:
 		if (c->finish)
 			return;
 		c->due++;
@@ -574,6 +624,9 @@ on_timer(struct conn *c)
 		if (c->in_queue)
 			sum.queue_open--;
 		c->in_queue = false;
+		break;
+	case INSPECTED:
+		c->finish = true;
 		break;
 	case IDLE:
 	case ONCE:
@@ -637,9 +690,11 @@ bind_source(int fd, uint32_t id)
 static void
 open_session(enum kind kind)
 {
-	const struct tool_addr *to = kind == QUEUED ? &opt.queue
-	                             : kind == LATE ? &opt.late
-	                                            : &opt.to;
+	const struct tool_addr *to = kind == QUEUED      ? &opt.queue
+	                             : kind == LATE      ? &opt.late
+	                             : kind == INSPECTED ? &opt.inspected
+	                             : kind == DIRECT    ? &opt.direct
+	                                                 : &opt.to;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	struct conn *c;
 
@@ -655,7 +710,7 @@ open_session(enum kind kind)
 	if (c->finish)
 		c->due = 0;
 	c->asked_ns = pace_now_ns();
-	sum.made++;
+	sum.made += kind != DIRECT;
 	sum.by_kind[kind]++;
 	if (kind == ONCE && ++sum.once_open > sum.once_max)
 		sum.once_max = sum.once_open;
@@ -697,6 +752,8 @@ end_session(struct conn *c)
 	case IDLE:
 	case MOVING:
 	case LATE:
+	case INSPECTED:
+	case DIRECT:
 	case HALF_SERVER:
 		c->finish = c->finish || !opt.server;
 		break;
@@ -712,8 +769,11 @@ end_session(struct conn *c)
 	case HALF_CLIENT:
 		c->finish = c->got_n > 0;
 		break;
-	case ONCE:
 	case QUEUED:
+		if (opt.server && c->got_n > 0)
+			set_timer(c, 0);
+		break;
+	case ONCE:
 	case KINDS:
 		break;
 	}
@@ -748,6 +808,7 @@ print_sums(void)
 	if (!opt.server) {
 		print_times("answers", &answers);
 		print_times("beginnings", &beginnings);
+		print_times("directs", &directs);
 	}
 	fflush(stdout);
 }
@@ -882,31 +943,25 @@ run_server(void)
 
 /* -- the client -- */
 
-/* Of a hundred sessions 90 are idle. */
+/* Of a hundred sessions 90 are idle, of which 12 wait for a server, and 12
+ * for the rest of a PROXY header: these own one descriptor of the proxy. */
 static enum kind
 kind_of(uint64_t i)
 {
-	uint64_t hundred = i / 100;
+	uint64_t of_hundred = i % 100;
+	bool odd = i / 100 % 2 == 1;
 
-	switch (i % 100) {
-	case 99:
-		return hundred % 2 == 0 ? FLOOD_DOWN : FLOOD_UP;
-	case 98:
-		return hundred % 2 == 0 ? HALF_CLIENT : HALF_SERVER;
-	case 97:
-		return hundred % 2 == 0 ? QUEUED : MOVING;
-	case 96:
-		return hundred % 4 == 0 ? LATE : MOVING;
-	case 95:
-	case 94:
-	case 93:
-	case 92:
-	case 91:
-	case 90:
+	if (of_hundred == 99)
+		return odd ? FLOOD_UP : FLOOD_DOWN;
+	if (of_hundred == 98)
+		return odd ? HALF_SERVER : HALF_CLIENT;
+	if (of_hundred == 97)
+		return odd ? MOVING : LATE;
+	if (of_hundred >= 90)
 		return MOVING;
-	default:
-		return IDLE;
-	}
+	if (of_hundred >= 78)
+		return QUEUED;
+	return of_hundred >= 66 ? INSPECTED : IDLE;
 }
 
 /* Opens as many as are due at that rate; returns how many there are then. */
@@ -930,7 +985,9 @@ run_client(void)
 	uint64_t ended_ns = 0;
 
 	for (uint64_t i = 0; i < opt.sessions; i++)
-		awaited += kind_of(i) != QUEUED && kind_of(i) != LATE;
+		awaited += is_awaited(kind_of(i));
+	for (int i = 0; opt.direct.len > 0 && i < DIRECT_N; i++)
+		open_session(DIRECT);
 	while (tool_goes_on() && !(ending && open_n == 0)) {
 		int timeout = run_timers();
 
@@ -969,15 +1026,19 @@ usage(FILE *out)
 {
 	fputs(
 	    "usage: upgradeload server [--cuts] [--deadline SECONDS]\n"
-	    "       upgradeload client ADDRESS QUEUE LATE [--sessions N]\n"
-	    "           [--rate N] [--period MS] [--cuts] [--deadline "
-	    "SECONDS]\n"
+	    "       upgradeload client ADDRESS QUEUE LATE HEADER [--sessions "
+	    "N]\n"
+	    "           [--rate N] [--period MS] [--direct ADDRESS] [--cuts]\n"
+	    "           [--deadline SECONDS]\n"
 	    "The server prints `queue ADDRESS`, of servers that take few\n"
 	    "sessions at a time, `late ADDRESS`, where a SYN gets no answer\n"
 	    "before SIGUSR1, and `listening on ADDRESS` for the others.\n"
 	    "The client prints `established N`, then makes N sessions a "
 	    "second\n"
-	    "besides those.  SIGUSR1 lets all sessions end.  --cuts: sessions\n"
+	    "besides those.  HEADER expects a PROXY header, whose second half\n"
+	    "comes late.  --direct: some sessions go to the server's own\n"
+	    "address, and their times are printed beside the others'.\n"
+	    "SIGUSR1 lets all sessions end.  --cuts: sessions\n"
 	    "may be cut, and others take their places.\n",
 	    out);
 	return out == stdout ? TOOL_OK : TOOL_USAGE;
@@ -990,6 +1051,7 @@ main(int argc, char **argv)
 	    {"sessions", required_argument, NULL, 's'},
 	    {"rate", required_argument, NULL, 'r'},
 	    {"period", required_argument, NULL, 'p'},
+	    {"direct", required_argument, NULL, 'd'},
 	    {"cuts", no_argument, NULL, 'c'},
 	    {"deadline", required_argument, NULL, 't'},
 	    {"help", no_argument, NULL, 'h'},
@@ -1005,6 +1067,8 @@ main(int argc, char **argv)
 			opt.rate = tool_number(optarg, 1000000);
 		else if (option == 'p')
 			opt.period_ms = tool_number(optarg, 100000);
+		else if (option == 'd')
+			opt.direct = tool_addr(optarg);
 		else if (option == 'c')
 			opt.cuts = true;
 		else if (option == 't')
@@ -1024,10 +1088,11 @@ main(int argc, char **argv)
 	opt.server = argc - optind == 1 && strcmp(argv[optind], "server") == 0;
 	if (opt.server)
 		return run_server();
-	if (argc - optind != 4 || strcmp(argv[optind], "client") != 0)
+	if (argc - optind != 5 || strcmp(argv[optind], "client") != 0)
 		return usage(stderr);
 	opt.to = tool_addr(argv[optind + 1]);
 	opt.queue = tool_addr(argv[optind + 2]);
 	opt.late = tool_addr(argv[optind + 3]);
+	opt.inspected = tool_addr(argv[optind + 4]);
 	return run_client();
 }
