@@ -319,12 +319,13 @@ take_session(struct session_receiver *r, const struct handover *m)
 	uint32_t expected = atomic_load_relaxed(&r->control->proxy.expected);
 	struct err err;
 
-	if (expected > 0)
-		expect(r, expected - 1);
 	if (adopt_session(r, m, &err))
 		r->status.taken++;
 	else
 		note_refused(r, err.text);
+	/* Afterwards: else a new client could take the room in between. */
+	if (expected > 0)
+		expect(r, expected - 1);
 }
 
 /* -- new sessions -- */
