@@ -6,6 +6,7 @@ table; nginx has limit_conn, which knows no rate."""
 
 import json
 import subprocess
+from statistics import median
 
 from measuring.load import lab_load
 from measuring.process import DEADLINE_S, MeasuringError
@@ -19,10 +20,13 @@ FILL_MS = brief(8000, 300, 100)
 LIMITED_MS = brief(4000, 300, 100)
 GOOD = 1000
 GOOD_RATE = 4000
-GOOD_MS = brief(3000, 300, 100)
+# How long the good clients are watched at a time, and how often.
+GOOD_MS = brief(1500, 300, 100)
+WINDOWS = brief(5, 1)
 FLOOD = 20000
-# Connections of one source until it is refused: the good clients have fewer.
-BURST = 5000
+# Connections of one source until it is refused: the good clients have fewer,
+# in all windows together.
+BURST = 20000
 
 LIMITED = {
     "lfproxy": {"listen": ["limit = sessions=100 rate=1000/s size=1m"]},
@@ -90,24 +94,49 @@ class LimitSamples(TlsSamples):
         return lab_load(self.build, proxy.address, GOOD, GOOD_RATE,
                         GOOD_MS)["others"]
 
-    def flood(self, name):
-        """The latency of good clients without the flood and beside it."""
-        with self.start(name, **FLOODED[name]) as proxy:
-            # The source of the flood uses up what it may have.
-            while not self.told_by_sources(self.sources(
-                    proxy, "--ms", 200))["refused"]:
-                pass
-            calm = self.good(proxy)
-            flood = self.sources(
-                proxy, "--rate", FLOOD, "--at-once", 256,
-                "--ms", 3 * GOOD_MS)
-            try:
-                beside = self.good(proxy)
-            finally:
-                told = self.told_by_sources(flood)
+    def use_up(self, proxy):
+        """The source of the flood uses up what it may have."""
+        while not self.told_by_sources(self.sources(
+                proxy, "--ms", brief(1000, 200)))["refused"]:
+            pass
+
+    def beside_flood(self, proxy, flooded):
+        """The good clients' latency, and the refused connections a second."""
+        flood = self.sources(flooded, "--rate", FLOOD, "--at-once", 256,
+                             "--ms", GOOD_MS + brief(500, 200))
+        try:
+            good = self.good(proxy)
+        finally:
+            told = self.told_by_sources(flood)
         if told["served"]:
-            raise MeasuringError(f"{name} has served the flood: {told}")
-        return {"p50_us": beside["p50_us"], "p99_us": beside["p99_us"],
-                "calm_p99_us": calm["p99_us"],
-                "p99_ratio": beside["p99_us"] / calm["p99_us"],
-                "refused_s": told["refused"] * 1e9 / told["ns"]}
+            raise MeasuringError(f"{flooded.name} served the flood: {told}")
+        return {**good, "refused_s": told["refused"] * 1e9 / told["ns"]}
+
+    def flood(self, name):
+        """The latency of good clients without a flood, beside one at another
+        proxy of the same kind, which takes CPU time only, and beside one at
+        their own.  These windows take turns, and the medians are compared."""
+        with self.start(name, **FLOODED[name]) as proxy, \
+                self.start(name, **FLOODED[name]) as other:
+            self.use_up(proxy)
+            self.use_up(other)
+            kinds = {"calm": lambda: self.good(proxy),
+                     "elsewhere": lambda: self.beside_flood(proxy, other),
+                     "beside": lambda: self.beside_flood(proxy, proxy)}
+            seen = {kind: [] for kind in kinds}
+            for window in range(WINDOWS):
+                order = list(kinds)
+                if window % 2:
+                    order.reverse()
+                for kind in order:
+                    seen[kind].append(kinds[kind]())
+
+        def middle(kind, metric):
+            return median(told[metric] for told in seen[kind])
+        p99_us = middle("beside", "p99_us")
+        return {"p50_us": middle("beside", "p50_us"), "p99_us": p99_us,
+                "calm_p99_us": middle("calm", "p99_us"),
+                "elsewhere_p99_us": middle("elsewhere", "p99_us"),
+                "p99_ratio": p99_us / middle("calm", "p99_us"),
+                "p99_by_elsewhere": p99_us / middle("elsewhere", "p99_us"),
+                "refused_s": middle("beside", "refused_s")}
