@@ -81,11 +81,9 @@ class AclSamples(BandSamples):
 
     def listed(self, name, n, admits):
         with self.start(name, **self.settings(name, n, admits)) as proxy:
-            # nginx takes milliseconds for a connection with a million rules.
-            times = 20 if name == "nginx" and n > 100000 else 1
             self.clients(proxy, WARM_MS)
             before = proxy.cpu_s()
-            told = self.clients(proxy, times * LISTED_MS)
+            told = self.clients(proxy, LISTED_MS)
             spent = proxy.cpu_s() - before
         done = "served" if admits else "refused"
         others = sum(told[k] for k in ("served", "refused", "failed")
