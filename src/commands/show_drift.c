@@ -23,14 +23,11 @@ put_path(struct report *r, const char *name, const char *path)
 }
 
 static void
-put_files(struct report *r, struct control *control)
+put_files(struct report *r, const struct spec *spec)
 {
-	const char *const *paths;
-	size_t n = control_files(control, &paths);
-
 	report_list(r, "files");
-	for (size_t i = 0; i < n; i++)
-		put_path(r, NULL, paths[i]);
+	for (size_t i = 0; i < spec->files_n; i++)
+		put_path(r, NULL, spec->files[i]);
 	report_close(r);
 }
 
@@ -114,7 +111,7 @@ run_show_drift(struct call *call)
 	running_changes(call->env, count_change, &n);
 	report_begin(&r, json, call->out);
 	report_row(&r);
-	put_files(&r, call->env->control);
+	put_files(&r, control_model(call->env->control)->spec);
 	put_file_changes(&r, call->env->control);
 	report_text(&r,
 	    "# %zu change%s by commands that the files do not have\n", n,

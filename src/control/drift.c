@@ -8,13 +8,6 @@
 #include "config/hint.h"
 #include "control/control_internal.h"
 
-size_t
-control_files(const struct control *control, const char *const **ret_paths)
-{
-	*ret_paths = (const char *const *)control->files;
-	return control->files_n;
-}
-
 /* Deletes the servers that commands have added. */
 static bool
 drop_added(struct spec *spec, struct err_list *errors)

@@ -13,9 +13,4 @@
 bool control_drift(struct control *control, struct changes *changes,
     struct err_list *errors) MUST_CHECK;
 
-/* Returns the number of files that the command line has named, and their paths.
- */
-size_t control_files(
-    const struct control *control, const char *const **ret_paths);
-
 #endif

@@ -64,8 +64,31 @@ file_of(struct saving *s, const char *path)
 
 /* -- one change -- */
 
-/* Finds the head of the section.  For [global], which has no place, in the
- * first file. */
+/* Finds the head of [global], which has no place: in the file that has it, or
+ * adds it to the first one. */
+static struct ini_file *
+find_global(struct saving *s, const json_t *drift, const char *section,
+    size_t *ret_head)
+{
+	const json_t *files = json_object_get(drift, "files");
+	struct ini_file *file, *first = NULL;
+
+	for (size_t i = 0; i < json_array_size(files); i++) {
+		file = file_of(s, json_string_value(json_array_get(files, i)));
+		if (!file)
+			return NULL;
+		*ret_head = ini_find_section(file, section);
+		if (*ret_head > 0)
+			return file;
+		first = first ? first : file;
+	}
+	*ret_head = first ? ini_add_section(first, section) : 0;
+	if (*ret_head == 0)
+		err_oom(&s->err);
+	return *ret_head > 0 ? first : NULL;
+}
+
+/* Finds the head of the section that the change belongs into. */
 static struct ini_file *
 find_head(struct saving *s, const json_t *drift, const json_t *change,
     size_t *ret_head)
@@ -75,18 +98,13 @@ find_head(struct saving *s, const json_t *drift, const json_t *change,
 	struct ini_file *file;
 
 	if (!path)
-		path = json_string_value(
-		    json_array_get(json_object_get(drift, "files"), 0));
-	file = path ? file_of(s, path) : NULL;
-	if (!file)
-		return NULL;
-	*ret_head = ini_find_section(file, section);
-	if (*ret_head == 0 && !member(change, "path"))
-		*ret_head = ini_add_section(file, section);
-	if (*ret_head > 0)
-		return file;
-	err_set(&s->err, "%s: there is no [%s] any more", path, section);
-	return NULL;
+		return find_global(s, drift, section, ret_head);
+	file = file_of(s, path);
+	*ret_head = file ? ini_find_section(file, section) : 0;
+	if (file && *ret_head == 0)
+		err_set(
+		    &s->err, "%s: there is no [%s] any more", path, section);
+	return *ret_head > 0 ? file : NULL;
 }
 
 static bool

@@ -225,15 +225,37 @@ farm() {
 	        sort | tr '\n' ' ' | sed 's/ $//')"
 }
 
-# [global] of another file is not found, and a second one is not accepted.
+@test "drift: [global] of an included file is saved there" {
+	farm "$(common)"
+	cp "$T/lfproxy.ini" "$T/first.ini"
+	ctl set maxconn global 100
+	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" save config
+	cmp "$T/lfproxy.ini" "$T/first.ini"
+	grep -A1 -x '\[global\]' "$T/all.ini" | grep -qx 'maxconn = 100'
+	ctl reload
+	run -0 drift
+	[[ $output != *maxconn* ]] || fail "$output"
+}
+
+# The file gets a wrong line on the way between what was written and its check.
 @test "drift: files that lfproxy does not accept are put back" {
 	farm "$(common)"
 	cp "$T/lfproxy.ini" "$T/first.ini"
 	cp "$T/all.ini" "$T/second.ini"
 	ctl set maxconn frontend web 50
 	ctl set maxconn global 100
-	run -1 "$BUILD/lfproxyctl" -S "$ADMIN" save config
-	[[ $output == *'nothing was saved: lfproxy does not accept what was written: there is a second [global]'* ]] ||
+	cat >"$T/between" <<-END
+		#!/bin/sh
+		[ ! -e "$T/asked" ] || echo nonsense = 1 >>"$T/lfproxy.ini"
+		: >"$T/asked"
+		exec socat - "UNIX-CONNECT:$ADMIN"
+	END
+	chmod +x "$T/between"
+	spawn between socat "UNIX-LISTEN:$T/between.sock,fork" "EXEC:$T/between"
+	wait_for 10 test -S "$T/between.sock"
+	run -1 "$BUILD/lfproxyctl" -S "$T/between.sock" save config
+	end between
+	[[ $output == *"nothing was saved: lfproxy does not accept what was written: "*nonsense* ]] ||
 	    fail "$output"
 	cmp "$T/lfproxy.ini" "$T/first.ini"
 	cmp "$T/all.ini" "$T/second.ini"
