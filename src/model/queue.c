@@ -38,10 +38,17 @@ first_waiter(struct list *list)
 	                        : container_of(list->next, struct waiter, node);
 }
 
+/* Puts the waiter behind those that go before it: at the end, if it is new. */
 static void
-append_waiter(struct queue *q, struct waiter *w)
+insert_waiter(struct queue *q, struct waiter *w)
 {
-	list_append(&q->waiters, &w->node);
+	struct list *next = &q->waiters;
+
+	while (next->prev != &q->waiters &&
+	       container_of(next->prev, struct waiter, node)->since_us >
+	           w->since_us)
+		next = next->prev;
+	list_append(next, &w->node);
 	w->position = gauge_up(&q->waiting); /* [P19] */
 }
 
@@ -157,7 +164,7 @@ queue_wait(struct backend *backend, struct waiter *waiter,
 	if (answer == WAIT_QUEUED) {
 		q->ops = ops;
 		waiter->granted = NULL;
-		append_waiter(q, waiter);
+		insert_waiter(q, waiter);
 	}
 	lock_release(&q->lock);
 	if (answer == WAIT_QUEUED)

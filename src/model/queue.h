@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A backend's queue: sessions that wait, first come first served, until one of
- * its servers is usable and has room (the server's maxconn).
+ * its servers is usable and has room (the server's maxconn).  Sessions that
+ * were taken over from another process while they waited go on in their order,
+ * before those that came here.
  *
  * A thread that frees a slot looks whether a session waits.  If so, it takes a
  * slot for the first in line under the queue's lock, before it wakes that
@@ -45,11 +47,16 @@ struct choice;
 struct lineup;
 struct server;
 
+#define WAITER_NEW UINT64_MAX
+
 /* A session in the queue.  Its memory must never be used for anything else, as
  * that of a slab is not. */
 struct waiter {
 	/* Set by its owner before it waits. */
-	uint64_t key;        /* for the choice */
+	uint64_t key; /* for the choice */
+	/* Those that have waited before in another process stand before all
+	 * others, by this time; WAITER_NEW for the others. */
+	uint64_t since_us;
 	uint32_t generation; /* of its owner's claim, while it waits */
 	/* The number of waiters when it came, itself included. */
 	uint32_t position;

@@ -32,6 +32,7 @@ session_clear(struct session *s, struct frontend *frontend, int fd,
 	s->was_reset = s->declared = s->handshaking = false;
 	s->ejected_n = 0;
 	s->waiter.position = 0;
+	s->waiter.since_us = WAITER_NEW;
 	s->source_port = 0;
 	atomic_store_relaxed(&s->server_port, (uint16_t)0);
 	s->cause = CAUSE_DONE;
@@ -171,6 +172,7 @@ session_leave_queue(struct session *s)
 		return false;
 	s->queued = false;
 	server = queue_leave(session_backend(s), &s->waiter);
+	s->waiter.since_us = WAITER_NEW;
 	if (!server)
 		return false;
 	atomic_store_release(&s->server, server); /* [P21] */

@@ -201,6 +201,8 @@ adopt_facts(
 	s->gate = has_flag(image, IMAGE_DELAYED) ? GATE_DELAY : GATE_ADMIT;
 	s->closer = (uint8_t)n[IMAGE_CLOSER];
 	s->waiter.position = (uint32_t)n[IMAGE_POSITION];
+	if (s->waiter.position > 0)
+		s->waiter.since_us = n[IMAGE_ACCEPTED_WALL_US];
 	s->redispatched = has_flag(image, IMAGE_REDISPATCHED);
 	s->asked = has_flag(image, IMAGE_ASKED);
 	s->spoke = has_flag(image, IMAGE_SPOKE);

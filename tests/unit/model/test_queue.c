@@ -47,7 +47,8 @@ limit(struct rig *rig, unsigned maxconn)
 static enum wait_answer
 wait_in(struct rig *rig, struct guest *g)
 {
-	*g = (struct guest){.waiter = {.generation = 7}};
+	*g =
+	    (struct guest){.waiter = {.generation = 7, .since_us = WAITER_NEW}};
 	return queue_wait(rig->backend, &g->waiter, &guest_ops);
 }
 
@@ -133,6 +134,36 @@ place_of_a_passed_session_is_not_given_away(void **state)
 	give_back(queue_granted(rig.backend, &guest.waiter));
 	give_back(granted);
 	assert_int_equal(passed->sessions->now, 0);
+	rig_fini(&rig);
+}
+
+/* Symptom: sessions that waited when another process took them over came there
+ * in another order. */
+static void
+who_waited_in_another_process_goes_first_in_that_order(void **state)
+{
+	static const uint64_t since_us[] = {WAITER_NEW, 5, 3, WAITER_NEW, 4, 3};
+	static const unsigned order[] = {2, 5, 4, 1, 0, 3};
+	struct guest guests[6];
+	struct server *s;
+	struct rig rig;
+
+	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
+	limit(&rig, 1);
+	s = rig_choose(&rig, 0, 0);
+	for (unsigned i = 0; i < 6; i++) {
+		guests[i] = (struct guest){
+		    .waiter = {.generation = 7, .since_us = since_us[i]}};
+		assert_int_equal(
+		    queue_wait(rig.backend, &guests[i].waiter, &guest_ops),
+		    WAIT_QUEUED);
+	}
+	end(s);
+	for (unsigned i = 0; i < 6; i++) {
+		s = queue_granted(rig.backend, &guests[order[i]].waiter);
+		assert_non_null(s);
+		give_back(s);
+	}
 	rig_fini(&rig);
 }
 
@@ -575,6 +606,8 @@ main(void)
 	        every_algorithm_fills_all_servers_and_none_over_the_limit),
 	    cmocka_unit_test(first_goes_on_when_one_is_full),
 	    cmocka_unit_test(place_of_a_passed_session_is_not_given_away),
+	    cmocka_unit_test(
+	        who_waited_in_another_process_goes_first_in_that_order),
 	    cmocka_unit_test(first_come_first_served),
 	    cmocka_unit_test(who_leaves_is_passed_over),
 	    cmocka_unit_test(room_made_just_before_is_not_missed),
