@@ -21,7 +21,7 @@ acl_drafts_begin(struct acl_drafts *drafts)
 
 /* Returns the place of a version, or -1 if it is not prepared. */
 static int
-place_of(const struct acl_drafts *drafts, unsigned version)
+draft_place(const struct acl_drafts *drafts, unsigned version)
 {
 	unsigned at = version - drafts->current - 1;
 
@@ -31,7 +31,7 @@ place_of(const struct acl_drafts *drafts, unsigned version)
 struct acl_content *
 acl_drafts_find(const struct acl_drafts *drafts, unsigned version)
 {
-	int at = place_of(drafts, version);
+	int at = draft_place(drafts, version);
 
 	return at >= 0 ? drafts->all[at] : NULL;
 }
@@ -39,7 +39,7 @@ acl_drafts_find(const struct acl_drafts *drafts, unsigned version)
 struct acl_content *
 acl_drafts_lend(struct acl_drafts *drafts, unsigned version)
 {
-	int at = place_of(drafts, version);
+	int at = draft_place(drafts, version);
 	struct acl_content *draft;
 
 	ENSURE(at >= 0);
@@ -51,7 +51,7 @@ acl_drafts_lend(struct acl_drafts *drafts, unsigned version)
 bool
 acl_drafts_is_lent(const struct acl_drafts *drafts, unsigned version)
 {
-	int at = place_of(drafts, version);
+	int at = draft_place(drafts, version);
 
 	return at >= 0 && !drafts->all[at];
 }
@@ -61,7 +61,7 @@ acl_drafts_bring_back(
     struct acl_drafts *drafts, unsigned version, struct acl_content *draft)
 {
 	ENSURE(acl_drafts_is_lent(drafts, version));
-	drafts->all[place_of(drafts, version)] = draft;
+	drafts->all[draft_place(drafts, version)] = draft;
 }
 
 bool

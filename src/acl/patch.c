@@ -11,16 +11,6 @@
 #define CHANGED_MAX 2048u
 #define INSIDE_MAX  4096u
 
-/* Returns whether the outer range has all of the inner one. */
-static bool
-range_has(const struct cidr *outer, const struct cidr *inner)
-{
-	struct endpoint first = {.family = inner->family};
-
-	memcpy(first.ip, inner->ip, sizeof(first.ip));
-	return outer->bits <= inner->bits && cidr_has(outer, &first);
-}
-
 /* Returns whether an entry has all of the range. */
 static bool
 is_covered(const struct acl_content *content, const struct cidr *range)
@@ -47,7 +37,7 @@ first_within(const struct acl_content *content, const struct cidr *range,
 {
 	*ret_at = acl_content_after(content, range);
 	return acl_content_at(content, *ret_at, ret) &&
-	       range_has(range, &ret->range);
+	       cidr_covers(range, &ret->range);
 }
 
 /* Copies the entries within the range. */
@@ -65,7 +55,7 @@ copy_within(struct acl_content *to, const struct acl_content *content,
 		    !acl_content_insert(to, &e))
 			return false;
 	} while (
-	    acl_content_at(content, ++at, &e) && range_has(range, &e.range));
+	    acl_content_at(content, ++at, &e) && cidr_covers(range, &e.range));
 	return true;
 }
 

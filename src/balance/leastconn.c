@@ -145,7 +145,7 @@ leastconn_preview(const struct lineup *lineup, const struct choice *choice)
 
 /* Two threads may do this at once: a turn more or less is of no account. */
 static void
-take_turn(const struct lineup *lineup, uint32_t place)
+leastconn_take_turn(const struct lineup *lineup, uint32_t place)
 {
 	const struct tournament *t = lineup->plan;
 	uint64_t *present = &lineup->servers[place]->backend->state->turn;
@@ -165,7 +165,7 @@ leastconn_choose(const struct lineup *lineup, const struct choice *choice)
 {
 	uint32_t best = leastconn_preview(lineup, choice);
 
-	take_turn(lineup, best);
+	leastconn_take_turn(lineup, best);
 	return best;
 }
 

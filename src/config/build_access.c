@@ -6,16 +6,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Returns whether every client of the range `inner` is in `outer`. */
-static bool
-range_covers(const struct cidr *outer, const struct cidr *inner)
-{
-	struct endpoint first = {.family = inner->family};
-
-	memcpy(first.ip, inner->ip, sizeof(first.ip));
-	return outer->bits <= inner->bits && cidr_has(outer, &first);
-}
-
 /* Returns whether every client that the rule matches is matched by the earlier
  * one, as far as that can be told without the contents of lists. */
 static bool
@@ -27,7 +17,7 @@ rule_covers(const struct access_spec *earlier, const struct access_spec *rule)
 		return false;
 	if (rule->kind == ACCESS_LIST)
 		return earlier->list == rule->list;
-	return range_covers(&earlier->range, &rule->range);
+	return cidr_covers(&earlier->range, &rule->range);
 }
 
 static const struct access_spec *

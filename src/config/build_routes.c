@@ -12,17 +12,6 @@
  * than this among its first ones alone. */
 #define RULES_COMPARED 1000
 
-static bool
-cidr_covers(const struct cidr *a, const struct cidr *b)
-{
-	unsigned bytes = a->bits / 8, bits = a->bits % 8;
-
-	if (a->family != b->family || a->bits > b->bits ||
-	    memcmp(a->ip, b->ip, bytes) != 0)
-		return false;
-	return bits == 0 || ((a->ip[bytes] ^ b->ip[bytes]) >> (8 - bits)) == 0;
-}
-
 /* Whether one of the ranges has the range. */
 static bool
 range_is_covered(const struct rule_ranges *by, const struct cidr *range)

@@ -360,7 +360,7 @@ on_accept_deadline(struct timed_task *task, uint64_t now_ms)
 
 /* Returns how long that share of the sessions paused at most. */
 static double
-pause_ms(const struct session_receiver *r, double share)
+longest_pause_ms(const struct session_receiver *r, double share)
 {
 	const struct histogram *pauses = &r->control->proxy.pauses;
 
@@ -394,7 +394,8 @@ end_receiver(struct session_receiver *r)
 	r->n = 0;
 	log_info("the former process has ended; %u of its sessions went on "
 	         "here; the longest pause was %.1f ms, p99.9 %.1f ms",
-	    r->status.taken, pause_ms(r, 1), pause_ms(r, 0.999));
+	    r->status.taken, longest_pause_ms(r, 1),
+	    longest_pause_ms(r, 0.999));
 }
 
 /* Returns false when there is nothing to read now, or never again. */

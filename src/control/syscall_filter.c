@@ -108,7 +108,7 @@ family_is_allowed(int family)
 }
 
 static int
-add_socket(scmp_filter_ctx ctx, uint32_t refuse)
+add_socket_families(scmp_filter_ctx ctx, uint32_t refuse)
 {
 	int rc = add_compared(ctx, refuse, SCMP_SYS(socket),
 	    SCMP_CMP64(0, SCMP_CMP_GT, AF_NETLINK));
@@ -148,7 +148,7 @@ add_all(scmp_filter_ctx ctx, bool log)
 		rc = sanitized ? add_names(ctx, SCMP_ACT_ALLOW,
 		                     (const char *const[]){"personality", NULL})
 		               : add_personality(ctx);
-	return rc == 0 ? add_socket(ctx, no_family) : rc;
+	return rc == 0 ? add_socket_families(ctx, no_family) : rc;
 }
 
 /* The binary tree makes the kernel look at 9 numbers instead of 300.  With SSB
@@ -245,7 +245,7 @@ syscall_filter_inherit(void)
 /* libseccomp's error does not tell a kernel without filters from a container
  * that permits none. */
 static bool
-report_failure(enum seccomp_mode mode, int rc, struct err *err)
+report_no_filter(enum seccomp_mode mode, int rc, struct err *err)
 {
 	static const char text[] =
 	    "the kernel, or the container that lfproxy runs in, permits no "
@@ -280,7 +280,7 @@ syscall_filter_set(enum seccomp_mode mode, struct err *err)
 		return true;
 	rc = load_filter(wanted == SECCOMP_LOG);
 	if (rc < 0)
-		return report_failure(mode, rc, err);
+		return report_no_filter(mode, rc, err);
 	filter.mode = wanted;
 	return true;
 }

@@ -67,7 +67,7 @@ file_of(struct saving *s, const char *path)
 /* Finds the head of [global], which has no place: in the file that has it, or
  * adds it to the first one. */
 static struct ini_file *
-find_global(struct saving *s, const json_t *drift, const char *section,
+find_global_head(struct saving *s, const json_t *drift, const char *section,
     size_t *ret_head)
 {
 	const json_t *files = json_object_get(drift, "files");
@@ -98,7 +98,7 @@ find_head(struct saving *s, const json_t *drift, const json_t *change,
 	struct ini_file *file;
 
 	if (!path)
-		return find_global(s, drift, section, ret_head);
+		return find_global_head(s, drift, section, ret_head);
 	file = file_of(s, path);
 	*ret_head = file ? ini_find_section(file, section) : 0;
 	if (file && *ret_head == 0)

@@ -93,3 +93,12 @@ cidr_has(const struct cidr *cidr, const struct endpoint *endpoint)
 	clear_rest(ip, cidr->bits);
 	return memcmp(ip, cidr->ip, sizeof(ip)) == 0;
 }
+
+bool
+cidr_covers(const struct cidr *outer, const struct cidr *inner)
+{
+	struct endpoint first = {.family = inner->family};
+
+	memcpy(first.ip, inner->ip, sizeof(first.ip));
+	return outer->bits <= inner->bits && cidr_has(outer, &first);
+}

@@ -30,4 +30,7 @@ const char *cidr_text(const struct cidr *cidr, char out[CIDR_TEXT_SIZE]);
 /* Returns whether the endpoint's address is in the range. */
 bool cidr_has(const struct cidr *cidr, const struct endpoint *endpoint);
 
+/* Returns whether the outer range has all addresses of the inner one. */
+bool cidr_covers(const struct cidr *outer, const struct cidr *inner);
+
 #endif

@@ -33,7 +33,7 @@ struct acl {
 /* The calls for attributes take no O_PATH descriptors. */
 #define PATH_SIZE 40
 static const char *
-path_of(int fd, char out[PATH_SIZE])
+descriptor_path(int fd, char out[PATH_SIZE])
 {
 	snprintf(out, PATH_SIZE, "/proc/self/fd/%d", fd);
 	return out;
@@ -64,7 +64,7 @@ find_acl(int fd, gid_t *ret_gid)
 	char path[PATH_SIZE];
 	struct acl acl;
 
-	if (getxattr(path_of(fd, path), ACL_NAME, &acl, sizeof(acl)) !=
+	if (getxattr(descriptor_path(fd, path), ACL_NAME, &acl, sizeof(acl)) !=
 	    sizeof(acl))
 		return false;
 	for (int i = 0; i < ENTRIES; i++)
@@ -94,10 +94,10 @@ set_group(int fd, const struct stat *st, gid_t gid)
 	int rc;
 
 	if (gid == st->st_gid)
-		rc = removexattr(path_of(fd, path), ACL_NAME);
+		rc = removexattr(descriptor_path(fd, path), ACL_NAME);
 	else
-		rc =
-		    setxattr(path_of(fd, path), ACL_NAME, &acl, sizeof(acl), 0);
+		rc = setxattr(
+		    descriptor_path(fd, path), ACL_NAME, &acl, sizeof(acl), 0);
 	return rc < 0 ? -errno : 0;
 }
 
@@ -119,7 +119,7 @@ file_owner_set(int fd, uid_t uid, gid_t gid)
 		return 0;
 	if (fchownat(fd, "", uid, gid, AT_EMPTY_PATH) == 0) {
 		if (listed && gid != (gid_t)-1)
-			(void)removexattr(path_of(fd, path), ACL_NAME);
+			(void)removexattr(descriptor_path(fd, path), ACL_NAME);
 		return 0;
 	}
 	if (errno != EPERM || !same_user)
