@@ -424,7 +424,7 @@ sess_is() {
 }
 
 closed_is() {
-	ctl show closed last 1 json | jq -e ".[0] | $1" >/dev/null
+	ctl show closed 1 json | jq -e ".[0] | $1" >/dev/null
 }
 
 @test "tlsfacts: handshakes are counted" {
