@@ -26,7 +26,7 @@
 #define CLUSTER ACL_RANK_KEYS_MAX
 #define TREE    UINT32_MAX
 
-/* Where the parts of a tree are in an array of keys.  A level has the first key
+/* The places of a tree's levels in an array of keys.  A level has the first key
  * of each node of the level below, or of each leaf; the first level is one
  * node, and the first key of a level is 0.  Behind the last key of a level, and
  * of the leaves, a node or leaf is filled with the greatest value. */

@@ -31,7 +31,7 @@ void list_commits_start(
  * start, does nothing. */
 void list_commits_fini(struct list_commits *commits);
 
-/* What has become of a commit. */
+/* The outcome of a commit. */
 struct list_committed {
 	enum acl_outcome outcome;
 	size_t before, after; /* entries */

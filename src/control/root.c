@@ -68,7 +68,7 @@ read_original(const char *path, struct original *ret)
 	errno = EFBIG;
 	if (fstat(fd, &st) == 0 && st.st_size <= (off_t)CONTENT_MAX)
 		o.bytes = malloc((size_t)st.st_size + 1);
-	/* One byte more than the size finds out that the file has grown. */
+	/* Reading one byte beyond the size shows whether the file has grown. */
 	while (o.bytes && n > 0 && o.n <= (size_t)st.st_size) {
 		n = read(fd, o.bytes + o.n, (size_t)st.st_size + 1 - o.n);
 		o.n += n > 0 ? (size_t)n : 0;
@@ -108,7 +108,7 @@ compare_inside(
 static bool
 change_root(const char *dir, struct err *err)
 {
-	/* What the C library reads from files outside. */
+	/* The C library reads the time zone from a file outside. */
 	tzset();
 	notify_connect();
 	if (chroot(dir) < 0 || chdir("/") < 0)

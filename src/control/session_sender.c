@@ -247,7 +247,7 @@ on_their_way(struct session_sender *s, uint64_t now_ms)
 	else if (now_ms >= s->acted_ms + SENDER_LOST_MS)
 		s->told = acted;
 	s->acted = acted;
-	/* Those that were thought to have ended may act after all. */
+	/* Sessions that were thought to have ended may act after all. */
 	if (acted - s->told < UINT32_MAX / 2)
 		s->told = acted;
 	if (ioctl(s->channel, SIOCOUTQ, &unread) < 0)

@@ -31,9 +31,10 @@ struct session_sender;
  * that were told to leave. */
 #define SENDER_WINDOW  128u
 #define SENDER_TICK_MS 1
-/* What a session takes of the channel, in the kernel's account. */
+/* The bytes of the channel that the kernel counts for a session's message. */
 #define SENDER_MESSAGE 1280u
-/* When no session acts for so long, those that were told have ended. */
+/* When no session acts for so many ms, the sessions that were told have ended.
+ */
 #define SENDER_LOST_MS 20
 /* How long the other process may take to tell what it knows. */
 #define SENDER_NAMES_MS 5000

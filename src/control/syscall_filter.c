@@ -37,7 +37,8 @@
 static struct {
 	/* The strictest of lfproxy's filters in force, or SECCOMP_OFF. */
 	enum seccomp_mode mode;
-	/* What the process before has told; 0: nothing. */
+	/* The fingerprint of the filter that the former process has told of;
+	 * 0: none. */
 	uint64_t inherited;
 } filter;
 

@@ -34,7 +34,8 @@ bool verdict_wanted(void);
  * control thread.  Never blocks. */
 void verdict_send(bool ok, const struct reload_result *result);
 
-/* As verdict_send: NULL when all went well, or why it did not. */
+/* Sends a verdict as verdict_send does.  refusal: why the process has not
+ * reloaded; NULL if it has. */
 void verdict_send_text(const char *refusal);
 
 /* Runs in a separate process: asks lfproxy to reload and waits for the verdict,

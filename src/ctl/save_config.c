@@ -103,7 +103,7 @@ find_head(struct saving *s, const json_t *drift, const json_t *change,
 	*ret_head = file ? ini_find_section(file, section) : 0;
 	if (file && *ret_head == 0)
 		err_set(
-		    &s->err, "%s: there is no [%s] any more", path, section);
+		    &s->err, "%s: [%s] is not there any more", path, section);
 	return *ret_head > 0 ? file : NULL;
 }
 

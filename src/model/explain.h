@@ -96,8 +96,8 @@ struct explained_sni {
 	 * it has none; and its place. */
 	char *rule, *file;
 	unsigned line;
-	/* Of a list in src, which has the client, and of one in dst, which has
-	 * the address that the client connects to. */
+	/* The entry of a list in src that has the client, and the one of a list
+	 * in dst that has the address that the client connects to. */
 	struct explained_entry entry, dst_entry;
 };
 

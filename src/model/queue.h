@@ -54,8 +54,9 @@ struct server;
 struct waiter {
 	/* Set by its owner before it waits. */
 	uint64_t key; /* for the choice */
-	/* Those that have waited before in another process stand before all
-	 * others, by this time; WAITER_NEW for the others. */
+	/* When the client of a waiter that was taken over from another process
+	 * was accepted: such waiters stand first, in the order of this time.
+	 * WAITER_NEW for all others. */
 	uint64_t since_us;
 	uint32_t generation; /* of its owner's claim, while it waits */
 	/* The number of waiters when it came, itself included. */

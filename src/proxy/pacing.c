@@ -187,7 +187,7 @@ pacing_begin(struct session *s, struct pool_thread *self)
 
 /* -- between processes -- */
 
-/* What was taken and not read is not owed. */
+/* Bytes that were taken from the bucket and not read are not owed. */
 uint64_t
 pacing_paid_ns(
     const struct session *s, enum handle_side from, const struct proxy *proxy)

@@ -15,7 +15,7 @@
 #include "acl/file.h"
 #include "fuzz/fuzz.h"
 
-/* As many entries are tried with all others. */
+/* The number of entries that are compared with all others. */
 #define TRIED_MAX 16u
 
 static bool

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a process sends to the one that takes its sessions over: messages of all
- * kinds, as records of a letter, a length of 16 bits and that many bytes; for a
+ * Messages of all kinds, as a process sends them to the one that takes over:
+ * records of a letter, a length of 16 bits and that many bytes; for a
  * session the first of these is the number of descriptors.  A record of an
  * ended session that is accepted is written as one that is read as the same.
  * The numbers of sessions at servers are short ones: each is a place that is

@@ -943,8 +943,9 @@ run_server(void)
 
 /* -- the client -- */
 
-/* Of a hundred sessions 90 are idle, of which 12 wait for a server, and 12
- * for the rest of a PROXY header: these own one descriptor of the proxy. */
+/* Returns the kind of session i.  90 of a hundred are idle; 12 of these wait
+ * for a server and 12 for the rest of a PROXY header, and own one descriptor of
+ * the proxy. */
 static enum kind
 kind_of(uint64_t i)
 {

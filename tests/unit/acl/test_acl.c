@@ -247,7 +247,7 @@ a_commit_that_lasts_is_in_force_at_its_end(void **state)
 	assert_true(has(l, "10.0.0.1"));
 	assert_false(acl_list_prepared_at(l, 1, 0, &range));
 	assert_int_equal(acl_list_prepare_entry(l, 1, &range), ACL_NO_VERSION);
-	/* What was added to the file meanwhile is replaced as well. */
+	/* Entries that the file gets meanwhile are replaced as well. */
 	acl_list_publish(l, content_of("11.0.0.0/8"), true, grace);
 	assert_true(acl_content_seal(entries));
 	assert_int_equal(
