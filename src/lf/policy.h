@@ -22,6 +22,12 @@
  * wake-up (policy_calibrate), so calls take at most 2 % of its time. */
 #define POLICY_CALL_INTERVAL 50
 
+/* How long handlers that were brought by the mailbox may be started without a
+ * look at the kernel.  Most of them have short turns: sessions that were told
+ * to leave or to move, that came from another process or waited for bandwidth.
+ */
+#define POLICY_RESUMED_NS 50000u
+
 /* The leader promotes before it runs a handler whose last POLICY_LONG_TURNS
  * turns all took longer than POLICY_LONG_NS.  A turn's budget is some 50 us; a
  * single long turn may be due to preemption. */

@@ -39,10 +39,11 @@ struct batch {
 	uint32_t left; /* end - next, for other threads to read */
 	struct event_handler *resumed; /* drained mailbox, oldest first */
 	struct event_handler **resumed_end;
-	uint32_t resumed_n; /* their number, for other threads to read */
-	bool looked;        /* a wait since the last one was resumed */
-	uint64_t looked_ns; /* when the last wait ended */
-	uint64_t called_ns; /* when a leader last called a follower */
+	uint32_t resumed_n;       /* their number, for other threads to read */
+	bool looked;              /* a wait since the last one was resumed */
+	uint64_t resume_until_ns; /* without another wait */
+	uint64_t looked_ns;       /* when the last wait ended */
+	uint64_t called_ns;       /* when a leader last called a follower */
 	uint64_t ranked_ns; /* when a leader last looked for a better class */
 
 	/* A leader's yields: how many to omit, how many in a row have found

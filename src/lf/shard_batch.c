@@ -252,14 +252,19 @@ claim_next(struct batch *b, struct pool_thread *self)
 	return NULL;
 }
 
-/* A handler that was brought by the mailbox.  One for each look at the kernel:
- * these turns are long, and new events must not wait for all. */
+/* A handler that was brought by the mailbox.  The turns of these may be long,
+ * and new events must not wait for all: POLICY_RESUMED_NS after the first one,
+ * a look at the kernel comes before the next one. */
 static struct event_handler *
 resume_next(struct batch *b, struct pool_thread *self)
 {
 	struct event_handler *h = b->resumed;
 
-	if (!h || !b->looked)
+	if (!h)
+		return NULL;
+	if (b->looked)
+		b->resume_until_ns = self->now_ns + POLICY_RESUMED_NS;
+	else if (self->now_ns >= b->resume_until_ns)
 		return NULL;
 	b->looked = false;
 	atomic_store_relaxed(&b->resumed_n, b->resumed_n - 1);

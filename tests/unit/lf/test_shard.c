@@ -191,6 +191,77 @@ handlers_with_more_to_do_go_on_in_turn(void **state)
 	assert_int_equal(rig.status.sum.turns, 12);
 }
 
+/* The first one leaves a note with each of the others. */
+static void
+note_the_others(const struct fake *fake)
+{
+	for (unsigned i = 1; fake->number == 0 && i < fake->rig->fakes_n; i++) {
+		atomic_add_relaxed(&fake->rig->fakes[i]->want, 1u);
+		(void)fake_note(fake->rig->fakes[i], NOTE_TIMEOUT);
+	}
+}
+
+static enum turn
+short_turns(struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	(void)pending;
+	(void)self;
+	note_the_others(fake);
+	return TURN_DONE;
+}
+
+static enum turn
+turns_as_long_as_the_share(
+    struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	uint64_t until_ns = clock_now_ns() + POLICY_RESUMED_NS;
+
+	(void)pending;
+	(void)self;
+	note_the_others(fake);
+	while (clock_now_ns() < until_ns)
+		;
+	return TURN_DONE;
+}
+
+#define NOTED 16u
+
+/* Returns how often the thread looked for events while it ran the turns of
+ * NOTED handlers that a note has brought. */
+static uint64_t
+looks_for_noted(const struct rig_setup *setup, fake_turn turn)
+{
+	uint64_t before;
+	struct rig rig;
+
+	rig_start(&rig, setup);
+	for (unsigned i = 0; i < 1 + NOTED; i++)
+		rig_fake(&rig, turn);
+	assert_true(rig_quiet(&rig));
+	before = rig.status.sum.waits;
+	rig_feed_each(&rig, 0, 1);
+	rig_finish(&rig);
+	assert_int_equal(rig.status.sum.resumed, NOTED);
+	return rig.status.sum.waits - before;
+}
+
+static void
+noted_handlers_with_long_turns_have_a_look_between_them(void **state)
+{
+	assert_true(
+	    looks_for_noted(*state, turns_as_long_as_the_share) >= NOTED);
+}
+
+/* A thread that loses its CPU looks sooner. */
+static void
+noted_handlers_with_short_turns_share_a_look(void **state)
+{
+	for (int i = 0; i < 1000; i++)
+		if (looks_for_noted(*state, short_turns) < NOTED / 2)
+			return;
+	fail_msg("a look for each turn");
+}
+
 /* The first one to run waits for ten others to have run. */
 static enum turn
 the_first_waits_for_the_others(
@@ -522,6 +593,9 @@ main(void)
 	    RIG_TEST(a_handler_that_ended_gets_nothing_more),
 	    RIG_TEST(a_handler_with_more_to_do_does_not_starve_new_events),
 	    RIG_TEST_FOR(handlers_with_more_to_do_go_on_in_turn, 1, 1),
+	    RIG_TEST_FOR(
+	        noted_handlers_with_long_turns_have_a_look_between_them, 1, 1),
+	    RIG_TEST_FOR(noted_handlers_with_short_turns_share_a_look, 1, 1),
 	    RIG_TEST_FOR(the_rest_of_a_large_batch_goes_to_a_follower, 2, 4),
 	    RIG_TEST(a_thread_in_a_turn_is_processing),
 	    RIG_TEST(single_events_are_promoted_for_by_always_only),
