@@ -21,6 +21,12 @@
 /* How often the progress of a change is looked at while it is under way. */
 #define TICK_MS 10
 
+/* How many sessions are told to move in so many ms, and how many while the pool
+ * is behind. */
+#define MOVE_MS          1
+#define MOVE_SOME        128u
+#define MOVE_SOME_BEHIND 16u
+
 static void
 on_call(struct ev_loop *loop, ev_async *call, int events)
 {
@@ -46,6 +52,44 @@ on_guard(struct ev_loop *loop, ev_timer *timer, int events)
 		ev_timer_stop(loop, timer);
 }
 
+/* Tells sessions of the pool to move.  Whatever else is brought by a mailbox,
+ * as a session that has come from another process, waits behind those that were
+ * told before. */
+static void
+move_some(struct pools *p, struct pools_entry *e)
+{
+	uint32_t n = pool_is_behind(e->pool) ? MOVE_SOME_BEHIND : MOVE_SOME;
+
+	e->move_at = proxy_move_some(p->proxy, e->pool, e->move_at, &n);
+	e->moving = e->move_at < slab_made(&p->proxy->sessions);
+}
+
+static void
+on_move(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	struct pools *p = timer->data;
+	bool any = false;
+
+	(void)events;
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->entries[i].moving)
+			move_some(p, &p->entries[i]);
+		any |= p->entries[i].moving;
+	}
+	if (!any)
+		ev_timer_stop(loop, timer);
+}
+
+/* Begins to tell all sessions of the pool. */
+static void
+move_all(struct pools *p, struct pools_entry *e)
+{
+	e->moving = true;
+	e->move_at = 0;
+	if (!ev_is_active(&p->move))
+		ev_timer_again(p->loop, &p->move);
+}
+
 static void
 on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 {
@@ -54,13 +98,15 @@ on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 
 	(void)events;
 	for (size_t i = 0; i < p->n; i++) {
-		struct pool *pool = p->entries[i].pool;
+		struct pools_entry *e = &p->entries[i];
 
-		if (!pool_tick(pool))
+		if (!pool_tick(e->pool))
 			continue;
 		under_way = true;
-		if (pool_shards(pool) > pool_shards_wanted(pool))
-			proxy_move_all(p->proxy, pool);
+		/* Sessions may have begun at a shard that closes. */
+		if (!e->moving &&
+		    pool_shards(e->pool) > pool_shards_wanted(e->pool))
+			move_all(p, e);
 	}
 	if (!under_way)
 		ev_timer_stop(loop, timer);
@@ -150,10 +196,12 @@ void
 pools_watch(struct pools *p)
 {
 	ev_timer_init(&p->tick, on_tick, 0, TICK_MS / 1000.0);
+	ev_timer_init(&p->move, on_move, 0, MOVE_MS / 1000.0);
 	ev_timer_init(&p->guard, on_guard, 0, POOLS_GUARD_MS / 1000.0);
 	ev_timer_init(&p->scale, on_scale, 0, AUTOSCALE_SAMPLE_MS / 1000.0);
 	ev_async_init(&p->call, on_call);
-	p->tick.data = p->guard.data = p->scale.data = p->call.data = p;
+	p->tick.data = p->move.data = p->guard.data = p->scale.data =
+	    p->call.data = p;
 	ev_async_start(p->loop, &p->call);
 }
 
@@ -190,6 +238,7 @@ pools_free(struct pools *pools)
 	if (!pools)
 		return;
 	ev_timer_stop(pools->loop, &pools->tick);
+	ev_timer_stop(pools->loop, &pools->move);
 	ev_timer_stop(pools->loop, &pools->guard);
 	ev_timer_stop(pools->loop, &pools->scale);
 	for (size_t i = 0; i < pools->n; i++)
@@ -316,13 +365,14 @@ static bool
 change_shards(
     struct pools *pools, struct pool *pool, unsigned shards, struct err *err)
 {
+	struct pools_entry *e = pools_entry_of(pools, pool);
 	unsigned before = pool_shards_wanted(pool);
 
 	if (!pool_set_shards(pool, shards, err))
 		return false;
 	if (shards != before) {
-		pools_shift_forget(pools_entry_of(pools, pool));
-		proxy_move_all(pools->proxy, pool);
+		pools_shift_forget(e);
+		move_all(pools, e);
 	}
 	log_pool(
 	    pool, "%u shard%s now, %u before", shards, text_s(shards), before);

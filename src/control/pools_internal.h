@@ -18,6 +18,8 @@ struct pools_entry {
 	bool fresh;       /* between pools_prepare and pools_apply or _cancel */
 	bool leaving;     /* not in the present spec */
 	bool idle;        /* leaving and without work, since idle_at */
+	bool moving;      /* sessions are told to move, slot by slot */
+	uint32_t move_at; /* the next slot */
 	uint64_t idle_at; /* grace_stamp */
 	struct autoscale autoscale;
 	struct pool_load load;
@@ -37,6 +39,7 @@ struct pools {
 	uint64_t looked_ns;  /* the last look of pools_shift_sessions */
 	bool guarding;       /* see pools_set_guard */
 	ev_timer tick;       /* follows changes that are under way */
+	ev_timer move;       /* while an entry is moving */
 	ev_timer guard, scale;
 	ev_async call; /* an idle pool has work again */
 };

@@ -161,7 +161,7 @@ void pool_free(struct pool *pool);
 bool pool_set_threads(struct pool *pool, const struct pool_class *classes,
     unsigned classes_n, struct err *err) MUST_CHECK;
 /* With more shards, new sessions are spread over all of them.  With fewer, the
- * caller posts NOTE_MOVE to all handlers, which move to other shards
+ * caller posts NOTE_MOVE to handlers at the wrong shard, which move to theirs
  * (pool_home_of); pool_tick closes the shards once they are empty. */
 bool pool_set_shards(
     struct pool *pool, unsigned shards, struct err *err) MUST_CHECK;
@@ -215,6 +215,9 @@ unsigned pool_classes(
 const cpu_set_t *pool_cpu_set(const struct pool *pool);
 /* Whether no handler is registered and no turn is under way in any shard. */
 bool pool_is_idle(const struct pool *pool);
+/* Returns whether a shard has more handlers from its mailbox to run than fit in
+ * a batch. */
+bool pool_is_behind(const struct pool *pool);
 /* Returns the number of threads that was asked for last. */
 unsigned pool_threads(const struct pool *pool);
 /* Returns the number of shards that was asked for last. */

@@ -188,6 +188,16 @@ pool_is_idle(const struct pool *pool)
 }
 
 bool
+pool_is_behind(const struct pool *pool)
+{
+	for (unsigned i = 0; i < pool->shards_made; i++)
+		if (atomic_load_relaxed(&pool->shards[i]->batch.resumed_n) >
+		    SHARD_BATCH)
+			return true;
+	return false;
+}
+
+bool
 pool_tick(struct pool *pool)
 {
 	bool closing = close_empty_shards(pool);

@@ -114,14 +114,20 @@ proxy_note_all(struct proxy *proxy, uint32_t note)
 /* Slots of a call that may be free. */
 #define NOTE_SOME_SLOTS 4096u
 
+/* Returns where a call that begins with that slot ends. */
+static uint32_t
+end_of_some(const struct proxy *proxy, uint32_t from)
+{
+	uint32_t made = slab_made(&proxy->sessions);
+
+	return made - from > NOTE_SOME_SLOTS ? from + NOTE_SOME_SLOTS : made;
+}
+
 uint32_t
 proxy_note_some(struct proxy *proxy, uint32_t from, uint32_t *n, uint32_t note)
 {
-	uint32_t made = slab_made(&proxy->sessions);
-	uint32_t end = from + NOTE_SOME_SLOTS;
+	uint32_t end = end_of_some(proxy, from);
 
-	if (end > made)
-		end = made;
 	for (; from<end && * n> 0; from++) {
 		if (atomic_load_relaxed(&proxy->deadlines[from]) == 0)
 			continue;
@@ -185,22 +191,35 @@ proxy_end_idle(struct proxy *proxy, uint64_t idle_ms, uint64_t busy_ms)
 	proxy_note_all(proxy, NOTE_EXPIRE); /* [P27] */
 }
 
-void
-proxy_move_all(struct proxy *proxy, struct pool *pool)
+/* Returns whether the session is at another shard of the pool than its slot
+ * says.
+ */
+static bool
+has_to_move(struct proxy *proxy, struct pool *pool, uint32_t index)
 {
-	uint32_t made = slab_made(&proxy->sessions);
+	const struct session *s = slab_at(&proxy->sessions, index);
+	const struct shard *at;
 
-	for (uint32_t i = 0; i < made; i++) {
-		const struct session *s = slab_at(&proxy->sessions, i);
-		const struct shard *at;
+	/* A session that begins now finds the right shard by itself.  Read the
+	 * deadline first: the shard of a free slot may belong to a pool that
+	 * was freed.  [P13] */
+	if (atomic_load_acquire(&proxy->deadlines[index]) == 0)
+		return false;
+	at = atomic_load_relaxed(&s->handler.shard);
+	return at->pool == pool && at != pool_home_of(pool, s->handler.slot);
+}
 
-		/* A session that begins now finds the right shard by itself.
-		 * Read the deadline first: the shard of a free slot may belong
-		 * to a pool that was freed.  [P13] */
-		if (atomic_load_acquire(&proxy->deadlines[i]) == 0)
+uint32_t
+proxy_move_some(
+    struct proxy *proxy, struct pool *pool, uint32_t from, uint32_t *n)
+{
+	uint32_t end = end_of_some(proxy, from);
+
+	for (; from<end && * n> 0; from++) {
+		if (!has_to_move(proxy, pool, from))
 			continue;
-		at = atomic_load_relaxed(&s->handler.shard);
-		if (at->pool == pool)
-			note_session(proxy, i, UINT64_MAX, NOTE_MOVE);
+		note_session(proxy, from, UINT64_MAX, NOTE_MOVE);
+		--*n;
 	}
+	return from;
 }

@@ -50,8 +50,10 @@ uint32_t *proxy_list_queued(struct proxy *proxy, size_t *ret_n) MUST_CHECK;
  * are idle for idle_ms end, or for busy_ms when they wait for an answer. */
 void proxy_end_idle(struct proxy *proxy, uint64_t idle_ms, uint64_t busy_ms);
 
-/* Control thread: the shards of the pool have changed; has each of its sessions
- * move to the right shard. */
-void proxy_move_all(struct proxy *proxy, struct pool *pool);
+/* Control thread: the shards of the pool have changed.  Has up to *n of its
+ * sessions move to the right shard, from that slot on, and takes their number
+ * off *n.  Returns the slot to go on with. */
+uint32_t proxy_move_some(
+    struct proxy *proxy, struct pool *pool, uint32_t from, uint32_t *n);
 
 #endif

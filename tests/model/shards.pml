@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Shards that come and go: pool_set_shards(), pool_tick() and pool_assign_homes()
- * of src/lf, proxy_move_all(), session_start() and move_to() of src/proxy.
+ * of src/lf, proxy_move_some(), session_start() and move_to() of src/proxy.
  * A promotion is one step here (promotion.pml), and so are a wait and what it
  * looks at (mailbox.pml).  2 threads, 1 -> 2 -> 1 shards, an acceptor and a
  * session that is placed meanwhile.
@@ -16,7 +16,7 @@
  * own: ACCEPTOR BIT NONE SESSION THREADS alive arrive call_one close_shard
  * in_section leave_section move_session note_move noted registered running
  * start_session unread.
- * elsewhere: move_to proxy_move_all session_start.
+ * elsewhere: move_to proxy_move_some session_start.
  */
 #define THREADS 2
 #define ACCEPTOR 0    /* handlers; the acceptor's never moves here */
@@ -377,7 +377,7 @@ inline close_shard()
 	pool_order_all();
 	do
 	:: true ->
-		/* proxy_move_all(), at once and with each tick */
+		/* proxy_move_some(), at once and with each tick */
 		if
 		:: alive -> note_move(SESSION)
 		:: else
