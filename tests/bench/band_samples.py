@@ -24,6 +24,8 @@ UNLIMITED = "lfproxy, unlimited"
 # limit: the same transfer, with nothing to count.
 SLOW_CLIENT = "lfproxy, unlimited, slow client"
 SLOW_SERVER = "lfproxy, unlimited, slow server"
+# HAProxy 2.6 has no limits on bandwidth.
+NGINX = "nginx"
 
 
 class Pour(Process):
@@ -68,11 +70,14 @@ class BandSamples(LimitSamples):
             return process_cpu_s(server.child.pid) + ended_cpu_s()
 
         total = int(rate * seconds) + portion(rate)
-        more = ([f"bandwidth = out={rate // 1024}KiB/s per={scope}"]
-                if name == "lfproxy" else [])
+        limits = {
+            "lfproxy": [f"bandwidth = out={rate // 1024}KiB/s per={scope}"],
+            NGINX: [f"    proxy_download_rate {rate};",
+                    "    proxy_buffer_size 64k;"]}
         slow = rate if name == SLOW_CLIENT else 0
-        with self.contenders["lfproxy"](
-                name, [server.address], listen=more) as proxy:
+        with self.contenders[NGINX if name == NGINX else "lfproxy"](
+                name, [server.address],
+                listen=limits.get(name, [])) as proxy:
             before, others = proxy.cpu_s(), others_cpu_s()
             told = self.told_by(self.sink(proxy.address, 1, total, slow))
             spent = proxy.cpu_s() - before

@@ -29,7 +29,7 @@ from samples import (
     IDLE_SESSIONS, MIXED_RATE, Samples, raise_descriptors)
 from acl_samples import AclSamples
 from band_samples import (
-    SLOW_CLIENT, SLOW_SERVER, UNLIMITED, BandSamples)
+    NGINX, SLOW_CLIENT, SLOW_SERVER, UNLIMITED, BandSamples)
 from limit_samples import FLOOD, GOOD, SOURCES, LimitSamples
 from tls_samples import AT_ONCE, ESTABLISHED, RATE, STORM, TlsSamples
 
@@ -70,13 +70,15 @@ def storm(key, sample):
 
 
 def paced(rate, sample,
-          names=("lfproxy", UNLIMITED, SLOW_CLIENT, SLOW_SERVER)):
+          names=("lfproxy", NGINX, UNLIMITED, SLOW_CLIENT, SLOW_SERVER)):
     """A limit is kept, and costs next to nothing: by an unlimited stream that
     has the same rate, since its client or server has it, and by one that goes as
-    fast as it can."""
+    fast as it can.  nginx has the same limit, for each connection."""
     costs = [(metric, 1.05, name)
              for name in (SLOW_CLIENT, SLOW_SERVER, UNLIMITED)
              for metric in ("cpu_s_per_gb", "all_s_per_gb")]
+    if NGINX in names:
+        costs.append(("cpu_s_per_gb", 1.00, NGINX))
     return Work(
         f"Bulk, one stream, with a limit of {rate}", sample, names,
         [("exact", "× the limit"), ("cpu_s_per_gb", "CPU, s per GB"),
@@ -180,7 +182,8 @@ WORKS = {
     "bandwidth-100m": paced("100 MiB/s, per=frontend", BandSamples.mib100),
     "bandwidth-5g": paced("5 Gbit/s, per=frontend", BandSamples.gbit5),
     "bandwidth-source": paced(
-        "5 Gbit/s, per=source", BandSamples.gbit5_of_source),
+        "5 Gbit/s, per=source", BandSamples.gbit5_of_source,
+        ("lfproxy", UNLIMITED, SLOW_CLIENT, SLOW_SERVER)),
     **{f"lists-{word}-{n}": lists(n, word == "accept")
        for word in ("accept", "refuse") for n in (10, 10000, 1000000)},
 }
