@@ -5,6 +5,8 @@
  *	add acl @1 office 192.0.2.0/24
  *	commit acl @1 office
  */
+#include <stdlib.h>
+
 #include "commands/add_acl.h"
 #include "commands/commands.h"
 #include "commands/listing.h"
@@ -61,20 +63,58 @@ struct committing {
 };
 #define COMMIT_LOOK_MS 5
 
+/* The record of a commit is written when the version is in force, whether the
+ * client is still there or not. */
+struct commit_record {
+	const struct command_env *env;
+	struct command_mode mode; /* of the client at the time of the command */
+	char list[CALL_NAME_SIZE];
+	unsigned version;
+};
+
+static void
+record_commit(void *arg, const struct list_committed *result)
+{
+	struct commit_record *r = arg;
+	const struct call call = {.env = r->env, .mode = &r->mode};
+
+	if (result && result->outcome == ACL_DONE)
+		audit_commit(
+		    &call, r->list, r->version, result->before, result->after);
+	free(r);
+}
+
+static enum acl_outcome
+begin_recorded(
+    struct committing *c, const struct call *call, struct acl_list *list)
+{
+	struct commit_record *r = malloc(sizeof(*r));
+	enum acl_outcome outcome;
+
+	if (!r)
+		return ACL_SHORT;
+	*r = (struct commit_record){
+	    .env = call->env, .mode = c->mode, .version = c->version};
+	snprintf(r->list, sizeof(r->list), "%s", c->list);
+	c->commit = list_commit_begin(control_list_commits(call->env->control),
+	    list, c->version, (struct list_commit_end){record_commit, r},
+	    &outcome);
+	if (!c->commit)
+		free(r);
+	return outcome;
+}
+
 /* Begins the commit, unless another one keeps the list busy. */
 static bool
 begin_commit(struct committing *c, struct call *call)
 {
 	struct acl_list *list = call_acl(call, c->list, "");
-	enum acl_outcome outcome;
 
 	if (!list)
 		return false;
 	if (acl_list_is_busy(list))
 		return true;
-	c->commit = list_commit_begin(control_list_commits(call->env->control),
-	    list, c->version, &outcome);
-	return call_acl_outcome(call, outcome);
+	return call_acl_outcome(call, begin_recorded(c, call, list));
 }
 
 /* Returns false with call->err set, if the commit fails. */
@@ -90,10 +130,7 @@ look_at_commit(struct committing *c, struct call *call, bool *ret_more)
 	if (!result)
 		return true;
 	*ret_more = false;
-	if (!call_acl_outcome(call, result->outcome))
-		return false;
-	audit_commit(call, c->list, c->version, result->before, result->after);
-	return true;
+	return call_acl_outcome(call, result->outcome);
 }
 
 static bool

@@ -19,6 +19,7 @@ struct list_commit {
 	bool ended; /* set by the thread */
 	pthread_t thread;
 	struct list_committed result;
+	struct list_commit_end end;
 };
 
 static void *
@@ -36,7 +37,7 @@ list_commit_thread(void *arg)
 
 /* Ends a commit whose entries are sealed, or could not be. */
 static void
-carry_out(struct list_commit *c)
+carry_out(struct list_commit *c, bool stopping)
 {
 	struct list_committed *r = &c->result;
 
@@ -46,6 +47,7 @@ carry_out(struct list_commit *c)
 	r->after = acl_list_entries(c->list);
 	acl_list_unref(c->list);
 	c->list = NULL;
+	c->end.ended(c->end.arg, stopping ? NULL : r);
 	list_remove(&c->node);
 	list_commit_unref(c);
 }
@@ -64,7 +66,7 @@ on_commits_ended(struct ev_loop *loop, ev_async *ended, int events)
 		if (!atomic_load_acquire(&c->ended)) /* [P42] */
 			continue;
 		(void)pthread_join(c->thread, NULL);
-		carry_out(c);
+		carry_out(c, false);
 	}
 }
 
@@ -89,14 +91,14 @@ list_commits_fini(struct list_commits *commits)
 		    container_of(node, struct list_commit, node);
 
 		(void)pthread_join(c->thread, NULL);
-		carry_out(c);
+		carry_out(c, true);
 	}
 	ev_async_stop(commits->loop, &commits->ended);
 }
 
 struct list_commit *
 list_commit_begin(struct list_commits *commits, struct acl_list *list,
-    unsigned version, enum acl_outcome *ret_outcome)
+    unsigned version, struct list_commit_end end, enum acl_outcome *ret_outcome)
 {
 	struct list_commit *c = calloc(1, sizeof(*c));
 
@@ -106,7 +108,8 @@ list_commit_begin(struct list_commits *commits, struct acl_list *list,
 	*c = (struct list_commit){.refs = 2,
 	    .commits = commits,
 	    .list = acl_list_ref(list),
-	    .version = version};
+	    .version = version,
+	    .end = end};
 	list_init(&c->node);
 	*ret_outcome = acl_list_begin_commit(list, version, &c->entries);
 	if (*ret_outcome == ACL_DONE &&

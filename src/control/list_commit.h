@@ -37,11 +37,18 @@ struct list_committed {
 	size_t before, after; /* entries */
 };
 
+/* The end of a commit, called once, also if its caller has given it back.
+ * result: NULL when lfproxy stops. */
+struct list_commit_end {
+	void (*ended)(void *arg, const struct list_committed *result);
+	void *arg;
+};
+
 /* Begins to put the version into force; the list is busy until that is done.
  * Returns a commit, which the caller gives back by list_commit_unref; or NULL,
- * with the reason in *ret_outcome. */
+ * with the reason in *ret_outcome, and then `end` is never called. */
 struct list_commit *list_commit_begin(struct list_commits *commits,
-    struct acl_list *list, unsigned version,
+    struct acl_list *list, unsigned version, struct list_commit_end end,
     enum acl_outcome *ret_outcome) MUST_CHECK;
 
 /* Returns NULL as long as the commit is under way. */

@@ -7,6 +7,9 @@ one asks for the list all the time, and a third one adds 192.0.2.1 to it.
 Prints: how many answers came while the commit was under way; the longest
 iteration of the control loop meanwhile, in microseconds of CPU time; and the
 entries when all is done.
+
+acltool.py SOCKET LIST N leave: prepares it, sends the commit, and closes the
+connection at once.
 """
 
 import re
@@ -75,6 +78,10 @@ def main():
     path, name, n = sys.argv[1], sys.argv[2], int(sys.argv[3])
     admin = Admin(path)
     version = prepare(admin, name, n)
+    if sys.argv[4:] == ["leave"]:
+        admin.send(f"commit acl @{version} {name}")
+        admin.socket.close()
+        return
     other, third = Admin(path), Admin(path)
     other.ask("clear loop")
     admin.send(f"commit acl @{version} {name}")

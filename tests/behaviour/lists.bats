@@ -237,6 +237,19 @@ commit_beside_commands() {
 	}
 }
 
+# has_record TEXT: `show changes` has it.
+has_record() {
+	[[ $(ctl show changes) == *"$1"* ]]
+}
+
+@test "lists: a commit whose client has left is done and recorded" {
+	start_listed 'entry = 127.0.0.1'
+	python3 -B "$ROOT/tests/behaviour/acltool.py" "$T/admin.sock" office \
+	    100000 leave
+	wait_for 20 has_record 'acl office entries, version 1: 1 -> 100000'
+	entries 100000
+}
+
 @test "lists: a commit of many entries goes on beside other commands" {
 	start_listed 'entry = 127.0.0.1'
 	tries 5 commit_beside_commands
