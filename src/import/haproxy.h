@@ -52,6 +52,7 @@ struct hap_file {
 	const char *log_tag, *stats_timeout;
 	struct words pool_keys, log_targets, listens;
 	bool servers_unverified;
+	bool lax_limits;   /* the section ends with `no strict-limits` */
 	bool logs;         /* global has a log line that is kept */
 	bool has_http;     /* the http key is taken */
 	bool one_defaults; /* [defaults] has what its single section says */

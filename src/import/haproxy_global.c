@@ -172,6 +172,10 @@ remember(struct hap_file *file, const struct hap_line *line)
 	else if (strcmp(word, "spread-checks") == 0 && value_number(arg, &n))
 		file->spread = arena_printf(
 		    &file->doc->arena, "%u", n > 50 ? 50 : (unsigned)n);
+	else if (strcmp(word, "strict-limits") == 0)
+		file->lax_limits = false;
+	else if (strcmp(word, "no") == 0 && strcmp(arg, "strict-limits") == 0)
+		file->lax_limits = true;
 	else
 		return strcmp(word, "setenv") == 0 ||
 		       strcmp(word, "presetenv") == 0 ||
@@ -237,6 +241,9 @@ hap_global(struct hap_file *file, const struct hap_section *section)
 		global_line(file, line);
 		hap_end_line(file);
 	}
+	if (file->lax_limits)
+		doc_key(file->doc, file->global, "strict_limits", "off");
+	file->lax_limits = false;
 }
 
 /* A target of log as lfproxy writes it, or NULL. */
