@@ -44,8 +44,8 @@ limits_count_open(void)
 #define HTTP_DESCRIPTORS 267
 /* With TLS there is a socket pair for each HTTP client as well. */
 #define HTTP_TLS_DESCRIPTORS 528
-/* An epoll set and what wakes its leader. */
-#define SHARD_DESCRIPTORS 2
+/* An epoll set, what wakes its leader, and an alarm. */
+#define SHARD_DESCRIPTORS 3
 
 /* Descriptors for following the files of [tls] sections: inotify, a directory
  * and a file that is being read. */

@@ -37,19 +37,35 @@ on_call(struct ev_loop *loop, ev_async *call, int events)
 		ev_timer_again(loop, &p->guard);
 }
 
-static void
-on_guard(struct ev_loop *loop, ev_timer *timer, int events)
+/* Returns false if the guard may sleep. */
+static bool
+guard_pools(struct pools *p)
 {
-	struct pools *p = timer->data;
 	uint64_t now_ns = clock_now_ns();
 	bool working = false;
 
-	(void)events;
 	for (size_t i = 0; i < p->n; i++)
 		working |= pool_guard(
 		    p->entries[i].pool, now_ns, POOLS_GUARD_MS * NS_PER_MS);
-	if (!working)
+	return working;
+}
+
+static void
+on_guard(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)events;
+	if (!guard_pools(timer->data))
 		ev_timer_stop(loop, timer);
+}
+
+void
+pools_wake_guard(struct pools *p)
+{
+	if (!p->guarding)
+		return;
+	(void)guard_pools(p);
+	if (!ev_is_active(&p->guard))
+		ev_timer_again(p->loop, &p->guard);
 }
 
 /* Tells sessions of the pool to move.  Whatever else is brought by a mailbox,
@@ -218,6 +234,7 @@ void
 pools_entry_drop(struct pools *p, struct pools_entry *e)
 {
 	pool_stop(e->pool);
+	pools_leave_alarms(p, e);
 	pool_free(e->pool);
 	pools_shift_forget(e);
 	memmove(e, e + 1, (size_t)(p->entries + --p->n - e) * sizeof(*e));
@@ -244,6 +261,7 @@ pools_free(struct pools *pools)
 	for (size_t i = 0; i < pools->n; i++)
 		pool_stop(pools->entries[i].pool);
 	for (size_t i = 0; i < pools->n; i++) {
+		pools_leave_alarms(pools, &pools->entries[i]);
 		pool_free(pools->entries[i].pool);
 		pools_shift_forget(&pools->entries[i]);
 	}
@@ -370,6 +388,7 @@ change_shards(
 
 	if (!pool_set_shards(pool, shards, err))
 		return false;
+	pools_watch_alarms(pools, e);
 	if (shards != before) {
 		pools_shift_forget(e);
 		move_all(pools, e);

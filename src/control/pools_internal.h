@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Internals of the pools.  Only pools*.c include this file.
  *
- * pools_spec.c calls pools.c.
+ * pools_spec.c calls pools.c, and both call pools_alarms.c, which calls
+ * pools_wake_guard alone.
  */
 #ifndef CONTROL_POOLS_INTERNAL_H
 #define CONTROL_POOLS_INTERNAL_H
@@ -10,6 +11,7 @@
 #include "control/pools.h"
 
 struct pools_shift;
+struct pools_alarm;
 
 struct pools_entry {
 	struct pool *pool;
@@ -21,6 +23,8 @@ struct pools_entry {
 	bool moving;      /* sessions are told to move, slot by slot */
 	uint32_t move_at; /* the next slot */
 	uint64_t idle_at; /* grace_stamp */
+	struct pools_alarm *alarms; /* of the first alarms_n shards */
+	unsigned alarms_n;
 	struct autoscale autoscale;
 	struct pool_load load;
 	uint64_t key_operations;   /* at the last pools_second */
@@ -46,6 +50,17 @@ struct pools {
 
 /* Initializes the timers, and watches for calls of the guard. */
 void pools_watch(struct pools *pools);
+
+/* Has the guard look now, and go on until it may sleep. */
+void pools_wake_guard(struct pools *pools);
+
+/* Watches the alarms of shards that the pool has got.  When memory is short
+ * some are not watched until the next call: their shards are guarded by the
+ * turns of others alone.  Defined in pools_alarms.c. */
+void pools_watch_alarms(struct pools *pools, struct pools_entry *entry);
+
+/* Watches them no longer.  Before the pool is freed. */
+void pools_leave_alarms(struct pools *pools, struct pools_entry *entry);
 
 /* Ends the pool's threads, and frees the pool and its entry. */
 void pools_entry_drop(struct pools *pools, struct pools_entry *entry);

@@ -368,6 +368,7 @@ start_pool(struct pools *p, const struct pool_spec *spec)
 	    .thread_init = thread_init,
 	    .thread_fini = proxy_thread_fini,
 	    .call_guard = call_guard,
+	    .alarms = true,
 	    .arg = p,
 	};
 	struct pools_entry *grown =
@@ -382,7 +383,8 @@ start_pool(struct pools *p, const struct pool_spec *spec)
 	rc = pool_new(&options, &p->entries[p->n].pool);
 	if (rc < 0)
 		return rc;
-	p->next_index += pool_threads(p->entries[p->n++].pool);
+	p->next_index += pool_threads(p->entries[p->n].pool);
+	pools_watch_alarms(p, &p->entries[p->n++]);
 	return 0;
 }
 

@@ -136,7 +136,8 @@ struct pool_options {
 	 * by any pool thread, and by the control thread during a live change.
 	 * May be NULL. */
 	void (*call_guard)(void *arg);
-	void *arg; /* passed to all of these */
+	bool alarms; /* the caller watches the alarms of the shards */
+	void *arg;   /* passed to all of these */
 };
 
 /* Returns advice about an error of starting threads, to be appended to the
@@ -195,11 +196,17 @@ void pool_set_shift(struct pool *pool, unsigned from, unsigned to);
  * a little later, and post NOTE_MOVE again while shards are closing. */
 bool pool_tick(struct pool *pool);
 
-/* Run every millisecond or so while the pool works: ends poll gaps of its
- * shards that are longer than limit_ns, as long as any thread is not in a turn.
- * False when the pool has slept for a while: the guard may stop until
- * call_guard. */
+/* Run every millisecond or so: ends poll gaps of the pool's shards that are
+ * longer than limit_ns, as long as any thread is not in a turn.  Returns false
+ * when it has met no turn for a while: the guard may stop until call_guard, or
+ * until an alarm has gone off. */
 bool pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns);
+/* Returns the descriptor of shard i's alarm, which can be read when the alarm
+ * has gone off; -1: there is none, or no such shard.  The pool owns it, until
+ * pool_free. */
+int pool_alarm(const struct pool *pool, unsigned i);
+/* The alarm has gone off; followed by pool_guard. */
+void pool_alarm_gone_off(struct pool *pool, unsigned i);
 
 /* Returns false if no turn has ended since the call before, while one was under
  * way at both: the pool serves nothing.  To be called from one place, at

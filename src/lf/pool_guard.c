@@ -5,9 +5,10 @@
 #include "lf/pool.h"
 
 #include "lf/pool_internal.h"
+#include "lf/shard_internal.h"
 
-/* Calls without a turn in between until the guard may sleep. */
-#define GUARD_IDLE 100
+/* Calls that find no turn under way until the guard may sleep. */
+#define GUARD_IDLE 20
 
 static uint64_t
 count_turns(const struct pool *pool)
@@ -101,7 +102,6 @@ guard_may_sleep(struct pool *pool)
 bool
 pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns)
 {
-	uint64_t turns = count_turns(pool);
 	unsigned unattended = 0;
 
 	pool_nice_guard(pool, now_ns);
@@ -111,14 +111,25 @@ pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns)
 	}
 	if (unattended > 0 && lend_parked(pool, unattended) > 0)
 		lend_leader(pool);
-	if (turns != pool->guard_turns || any_turn_under_way(pool)) {
-		pool->guard_turns = turns;
+	if (any_turn_under_way(pool)) {
 		pool->guard_idle = 0;
 		return true;
 	}
 	if (++pool->guard_idle >= GUARD_IDLE && guard_may_sleep(pool))
 		return false;
 	return true;
+}
+
+int
+pool_alarm(const struct pool *pool, unsigned i)
+{
+	return i < pool->shards_made ? pool->shards[i]->alarm : -1;
+}
+
+void
+pool_alarm_gone_off(struct pool *pool, unsigned i)
+{
+	shard_clear_alarm(pool->shards[i]);
 }
 
 bool

@@ -46,7 +46,6 @@ struct pool {
 	uint64_t nice_wanted_ns;
 
 	uint64_t guarded;
-	uint64_t guard_turns; /* seen by the last guard */
 	unsigned guard_idle;  /* calls without a turn in between */
 	uint64_t moved_turns; /* seen by the last pool_moves */
 	bool moved_busy;      /* and whether a turn was under way */

@@ -18,7 +18,9 @@ make_shard(struct pool *pool, int *ret_rc)
 	struct shard *s = aligned_alloc(CACHE_LINE, sizeof(*s));
 	int rc;
 
-	rc = s ? shard_init(s, pool, pool->shards_made, promotion) : -ENOMEM;
+	rc = s ? shard_init(s, pool, pool->shards_made, promotion,
+	             pool->options.alarms)
+	       : -ENOMEM;
 	if (rc < 0) {
 		free(s);
 		*ret_rc = rc;

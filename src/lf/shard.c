@@ -15,20 +15,26 @@ kick(void *arg)
 
 int
 shard_init(struct shard *shard, struct pool *pool, unsigned id,
-    const struct promotion_ops *promotion)
+    const struct promotion_ops *promotion, bool alarm)
 {
+	int rc;
+
 	memset(shard, 0, sizeof(*shard));
 	shard->pool = pool;
 	shard->id = id;
 	shard->inside = SHARD_NO_SET;
 	batch_init(&shard->batch);
-	return promotion->create(kick, shard, &shard->promotion);
+	rc = promotion->create(kick, shard, &shard->promotion);
+	if (rc == 0)
+		shard_alarm_init(shard, alarm);
+	return rc;
 }
 
 void
 shard_fini(struct shard *shard)
 {
 	shard->promotion->ops->free(shard->promotion);
+	shard_alarm_fini(shard);
 	handle_set_free(shard->set);
 }
 

@@ -45,6 +45,7 @@ struct batch {
 	uint64_t looked_ns;       /* when the last wait ended */
 	uint64_t called_ns;       /* when a leader last called a follower */
 	uint64_t ranked_ns; /* when a leader last looked for a better class */
+	uint64_t alarm_ns;  /* when the alarm goes off; 0: it was stopped */
 
 	/* A leader's yields: how many to omit, how many in a row have found
 	 * nothing, and how many have lasted long. */
@@ -66,6 +67,7 @@ struct shard {
 	struct promotion *promotion;
 	struct pool *pool;
 	unsigned id;
+	int alarm; /* a timerfd, -1: none; see shard_internal.h */
 
 	/* Written by the control thread, read by all, relaxed. */
 	uint32_t policy;   /* enum policy_kind */
@@ -119,10 +121,12 @@ shard_leave(struct event_handler *handler)
 	atomic_sub_acq_rel(&handler->shard->handlers, 1u);
 }
 
-/* Initializes a shard without a handle set.  Returns 0 or -errno. */
+/* Initializes a shard without a handle set.  alarm: the guard will watch the
+ * shard's alarm.  Returns 0 or -errno. */
 int shard_init(struct shard *shard, struct pool *pool, unsigned id,
-    const struct promotion_ops *promotion);
-/* Frees the promotion and the handle set; no thread may use the shard. */
+    const struct promotion_ops *promotion, bool alarm);
+/* Frees the promotion, the alarm and the handle set; no thread may use the
+ * shard. */
 void shard_fini(struct shard *shard);
 
 /* -- the handle set: control thread -- */

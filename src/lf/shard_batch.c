@@ -112,8 +112,10 @@ wait_as_leader(struct shard *shard, struct batch *b, struct pool_thread *self)
 			return n;
 		(void)atomic_swap_seq(&shard->asleep, 1u); /* [P2] */
 		if (!atomic_load_seq(&shard->mailbox) &&   /* [P2] */
-		    !atomic_load_seq(&shard->orders))
+		    !atomic_load_seq(&shard->orders)) {
 			timeout_ms = -1;
+			shard_stop_alarm(shard, self->now_ns);
+		}
 	}
 	n = handle_set_wait(shard->set, b->events, max, timeout_ms);
 	if (atomic_load_relaxed(&shard->asleep))
@@ -222,7 +224,6 @@ batch_fetch(struct shard *shard, struct batch *b, enum batch_wait how,
 		b->looked_ns = 0;
 	measure_poll_gap(b, n, from_ns, self);
 	drain_mailbox(shard, b);
-	shard_call_guard(shard);
 }
 
 /* Claims the handler of the next event that is not stale.  Returns NULL when

@@ -22,6 +22,7 @@ shard_run_long(struct event_handler *handler, struct pool_thread *self)
 {
 	bool nicer = pool_nice_begin(self);
 
+	shard_call_guard(handler->shard);
 	while (handler) {
 		if (turns_run(handler, self) == TURN_MORE)
 			shard_submit(handler);

@@ -40,11 +40,13 @@ process(struct event_handler *h, struct pool_thread *self)
 static uint64_t
 publish_token(struct shard *shard, const struct pool_thread *self)
 {
+	bool alarm = shard_set_alarm(shard, self->now_ns);
 	uint64_t ticket;
 
 	atomic_store_relaxed(&shard->busy_since_ns, self->now_ns);
 	ticket = promotion_busy(shard->promotion); /* [P18] */
-	shard_call_guard(shard);
+	if (!alarm)
+		shard_call_guard(shard);
 	return ticket;
 }
 
@@ -190,11 +192,14 @@ is_outranked(struct shard *shard, const struct pool_thread *self)
 static void
 give_up(struct shard *shard, struct pool_thread *self)
 {
+	bool alarm = shard_set_alarm(shard, self->now_ns);
+
 	if (promotion_promote(shard->promotion)) { /* [P2] [P18] */
 		atomic_bump_own(&self->stats.wakes, 1u);
 		return;
 	}
-	shard_call_guard(shard);
+	if (!alarm)
+		shard_call_guard(shard);
 	shard_wake(shard); /* [P2] */
 }
 

@@ -122,6 +122,11 @@ WORKS = {
         "4000 requests/s over 32 connections beside two downloads of together "
         f"{MIXED_RATE >> 20} MiB/s", Samples.mixed, ALL,
         [("cpu_s", "CPU, s"), *LATENCY]),
+    **{f"low-{rate}": Work(
+        f"{rate} requests/s over 50 connections",
+        lambda samples, name, r=rate: samples.few_requests(name, r), ALL,
+        [("cpu_us", "CPU, µs per request"), *LATENCY],
+        [("cpu_us", 1.00, "HAProxy")]) for rate in (100, 1000)},
     "idle": Work(
         f"{IDLE_SESSIONS} sessions that have carried a request and wait",
         Samples.idle, ALL, [("kib", "PSS, KiB per session")],
@@ -300,7 +305,7 @@ def arguments(argv):
     options.only = [
         name for asked in options.only.split(",")
         for name in ([n for n in WORKS if n.startswith(f"{asked}-")]
-                     if asked in ("tls", "limits", "bandwidth", "lists")
+                     if asked in ("tls", "low", "limits", "bandwidth", "lists")
                      else [asked])]
     unknown = [name for name in options.only if name not in WORKS]
     if unknown or options.rounds < 1:

@@ -23,6 +23,7 @@ MIXED_RATE = brief(300 << 20, 30 << 20)
 MIXED_S = brief(2, 1)
 REQUEST = b"GET / HTTP/1.1\r\nHost: bench\r\n\r\n"
 STARTS = brief(3, 1)
+LOW_MS = brief(2000, 500)
 
 
 def raise_descriptors():
@@ -124,6 +125,15 @@ class Samples:
             spent = proxy.cpu_s() - before
         return {"cpu_s": spent, "p50_us": told["p50_us"],
                 "p99_us": told["p99_us"]}
+
+    def few_requests(self, name, rate):
+        with self.start(name) as proxy:
+            before = proxy.cpu_s()
+            told = lab_load(self.build, proxy.address, 50, rate,
+                            LOW_MS)["others"]
+            spent = proxy.cpu_s() - before
+        return {"cpu_us": spent * 1e6 / (rate * LOW_MS / 1000),
+                "p50_us": told["p50_us"], "p99_us": told["p99_us"]}
 
     def idle(self, name):
         """Memory that a session keeps which has done something and now waits.

@@ -63,14 +63,16 @@ no_kick(void *arg)
 
 int
 shard_init(struct shard *shard, struct pool *pool, unsigned id,
-    const struct promotion_ops *promotion)
+    const struct promotion_ops *promotion, bool alarm)
 {
 	struct queue *q = &queues[id];
 
+	(void)alarm;
 	ENSURE(id < SHARDS_MAX);
 	memset(shard, 0, sizeof(*shard));
 	shard->pool = pool;
 	shard->id = id;
+	shard->alarm = -1;
 	shard->inside = SHARD_NO_SET;
 	batch_init(&shard->batch);
 	pthread_mutex_init(&q->lock, NULL);

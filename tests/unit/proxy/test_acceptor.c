@@ -62,7 +62,8 @@ a_place_that_was_kept_for_nobody_is_the_others(void **state)
 	(void)state;
 	frontend.listens = points;
 	assert_int_equal(handle_set_epoll_new(&set), 0);
-	assert_int_equal(shard_init(&shard, NULL, 0, &promotion_futex), 0);
+	assert_int_equal(
+	    shard_init(&shard, NULL, 0, &promotion_futex, false), 0);
 	shard_put_set(&shard, set);
 	shard_open_set(&shard);
 	assert_int_equal(proxy_init(&proxy, 10, 0, 0), 0);

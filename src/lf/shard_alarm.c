@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ * The alarm of a shard, which wakes the guard.  See shard_internal.h.
+ */
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "lf/shard_internal.h"
+
+#define NS_PER_S 1000000000u
+
+void
+shard_alarm_init(struct shard *shard, bool wanted)
+{
+	shard->alarm =
+	    wanted ? timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)
+	           : -1;
+}
+
+void
+shard_alarm_fini(struct shard *shard)
+{
+	if (shard->alarm >= 0)
+		close(shard->alarm);
+}
+
+/* ns: 0 stops it. */
+static bool
+arm(const struct shard *shard, uint64_t ns)
+{
+	const struct itimerspec in = {
+	    .it_value = {.tv_sec = (time_t)(ns / NS_PER_S),
+	        .tv_nsec = (long)(ns % NS_PER_S)}};
+
+	return timerfd_settime(shard->alarm, 0, &in, NULL) == 0;
+}
+
+bool
+shard_set_alarm(struct shard *shard, uint64_t now_ns)
+{
+	struct batch *b = &shard->batch;
+
+	if (shard->alarm < 0 || !atomic_load_relaxed(&shard->unguarded))
+		return false;
+	if (now_ns < b->alarm_ns)
+		return true;
+	b->alarm_ns = now_ns + SHARD_ALARM_NS;
+	return arm(shard, SHARD_ALARM_NS);
+}
+
+void
+shard_stop_alarm(struct shard *shard, uint64_t now_ns)
+{
+	struct batch *b = &shard->batch;
+
+	if (now_ns < b->alarm_ns)
+		(void)arm(shard, 0);
+	b->alarm_ns = 0;
+}
+
+void
+shard_clear_alarm(struct shard *shard)
+{
+	uint64_t times;
+
+	(void)!read(shard->alarm, &times, sizeof(times));
+	atomic_store_relaxed(&shard->unguarded, 0u);
+}
