@@ -47,14 +47,14 @@ benchmark() {
 @test "load: redis-benchmark, pipelined and not" {
 	start_redis
 	THREADS=4 web redis
-	benchmark "$(port web)" "$(scaled 100000)"
-	benchmark "$(port web)" "$(scaled 400000)" -P 16
-	benchmark "$(port web)" "$(scaled 20000)" -d 20000
+	benchmark "$(port web)" "$(scaled 25000)"
+	benchmark "$(port web)" "$(scaled 100000)" -P 16
+	benchmark "$(port web)" "$(scaled 5000)" -d 20000
 	PROMOTION=always
 	stop_lfproxy
 	THREADS=4 web redis
-	benchmark "$(port web)" "$(scaled 50000)"
-	benchmark "$(port web)" "$(scaled 200000)" -P 16
+	benchmark "$(port web)" "$(scaled 12500)"
+	benchmark "$(port web)" "$(scaled 50000)" -P 16
 }
 
 # bats test_tags=slow
