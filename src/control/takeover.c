@@ -318,6 +318,10 @@ on_left(struct ev_loop *loop, ev_io *io, int events)
 	channel = end_takeover();
 	inherited_share_files(false);
 	notify_ready("Ready");
+	/* The terminal's signals concern the group of the former process, where
+	 * this one belongs from now on. */
+	if (getpgrp() == getpid())
+		(void)setpgid(0, getpgid(getppid()));
 	if (rc == 1 && m.kind == HANDOVER_LEFT)
 		c->receiver = session_receiver_new(c, channel);
 	else

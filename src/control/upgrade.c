@@ -91,7 +91,10 @@ make_environment(char *variables[], size_t n)
 }
 
 /* Returns 0 or the error of posix_spawn(3).  The other process has the channel
- * as descriptor INHERITED_FIRST, and no other one besides the standard ones. */
+ * as descriptor INHERITED_FIRST, and no other one besides the standard ones.
+ * The process has a group of its own until it takes over (takeover.c), so that
+ * what a program that fails has started can be ended: the listening sockets
+ * would stay open with the channel. */
 static int
 spawn_program(const char *path, int channel, pid_t *ret_pid)
 {
@@ -124,7 +127,9 @@ spawn_program(const char *path, int channel, pid_t *ret_pid)
 	sigemptyset(&none);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setpgroup(&attributes, 0);
+	posix_spawnattr_setflags(
+	    &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
 	posix_spawn_file_actions_init(&actions);
 	rc = posix_spawn_file_actions_adddup2(
 	    &actions, channel, INHERITED_FIRST);
@@ -213,15 +218,17 @@ static void
 fail_upgrade(struct upgrade *u, const char *fmt, ...)
 {
 	va_list values;
-	char why[400];
+	char why[640];
 
 	va_start(values, fmt);
 	vsnprintf(why, sizeof(why), fmt, values);
 	va_end(values);
-	snprintf(u->result.text, sizeof(u->result.text),
-	    "no upgrade, this process goes on: %s", why);
-	if (u->pid > 0 && u->is_child)
+	snprintf(u->result.text, sizeof(u->result.text), "no upgrade%s: %s",
+	    u->control->phase == RUNNING ? ", this process goes on" : "", why);
+	if (u->pid > 0 && u->is_child) {
 		kill(u->pid, SIGKILL);
+		(void)kill(-u->pid, SIGKILL);
+	}
 	finish_upgrade(u, false);
 }
 
@@ -424,7 +431,8 @@ report_exit(struct upgrade *u, int pid, int status)
 		    pid, WEXITSTATUS(status));
 }
 
-/* The process may have said why before it ended. */
+/* The process may have said why before it ended.  Its group has what it has
+ * started and left. */
 static void
 on_child(struct ev_loop *loop, ev_child *child, int events)
 {
@@ -434,6 +442,7 @@ on_child(struct ev_loop *loop, ev_child *child, int events)
 	(void)loop;
 	(void)events;
 	u->pid = 0;
+	(void)kill(-child->rpid, SIGKILL);
 	if (!tells_failure(u, handover_receive(u->channel, &m), &m))
 		report_exit(u, child->rpid, child->rstatus);
 }

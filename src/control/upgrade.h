@@ -23,7 +23,7 @@ struct upgrade;
 
 struct upgrade_result {
 	bool ok;
-	char text[480]; /* what has happened, or why it has failed */
+	char text[720]; /* what has happened, or why it has failed */
 };
 
 /* Before control_new: argv is that of this process, and stays. */

@@ -137,6 +137,22 @@ one_session() {
 	stop_newest
 }
 
+@test "upgrade: what a program that fails has started ends with it" {
+	local group
+
+	start_app a
+	begin
+	group=$(ps -o pgid= "$FIRST")
+	printf '#!/bin/sh\nsleep 1000 &\necho $! >%s\nexit 3\n' "$T/left" \
+	    >"$T/leaves"
+	chmod +x "$T/leaves"
+	refused "no upgrade, .*ended with exit status 3" "$T/leaves"
+	wait_for 10 ended "$(<"$T/left")"
+	upgrade
+	equal "the process group" "$group" "$(ps -o pgid= "$LFPROXY_PID")"
+	stop_newest
+}
+
 # bats test_tags=slow
 @test "upgrade: a process that says nothing is ended after 30 s" {
 	start_app a
