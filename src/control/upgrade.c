@@ -431,8 +431,8 @@ report_exit(struct upgrade *u, int pid, int status)
 		    pid, WEXITSTATUS(status));
 }
 
-/* The process may have said why before it ended.  Its group has what it has
- * started and left. */
+/* The process may have said why before it ended.  Children that it has left are
+ * in its process group. */
 static void
 on_child(struct ev_loop *loop, ev_child *child, int events)
 {
