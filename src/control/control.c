@@ -21,6 +21,7 @@
 #include "control/syscall_filter.h"
 #include "control/takeover.h"
 #include "control/upgrade.h"
+#include "control/upgrade_program.h"
 #include "control/verdict.h"
 #include "model/removed.h"
 #include "proxy/accept_limits.h"

@@ -26,13 +26,6 @@ struct upgrade_result {
 	char text[720]; /* what has happened, or why it has failed */
 };
 
-/* Before control_new: argv is that of this process, and stays. */
-void upgrade_set_arguments(char *const *argv);
-
-/* Returns whether there is another file now at the path that this process was
- * started from, as after an upgrade of its package.  Looks at the disk. */
-bool upgrade_is_due(void);
-
 /* Begins an upgrade to the program at that path; NULL: to the one at the path
  * that this process was started from; `@NAME`: to a process of root's or this
  * user's that waits for it at that abstract address (takeover.h).  Returns NULL

@@ -27,7 +27,7 @@
 #include "control/sets.h"
 #include "control/syscall_filter.h"
 #include "control/takeover.h"
-#include "control/upgrade.h"
+#include "control/upgrade_program.h"
 #include "control/verdict.h"
 #include "lf/policy.h"
 #include "lf/promotion.h"

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * The program of an upgrade: where it is, and how it is started.
+ */
+#ifndef CONTROL_UPGRADE_PROGRAM_H
+#define CONTROL_UPGRADE_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/* Before control_new: argv is that of this process, and stays.  The other
+ * process gets the same arguments. */
+void upgrade_set_arguments(char *const *argv);
+
+/* Returns whether there is another file now at the path that this process was
+ * started from, as after an upgrade of its package.  Looks at the disk. */
+bool upgrade_is_due(void);
+
+/* Writes the path that this process was started from, also if the file there
+ * has been replaced since. */
+bool upgrade_own_path(char *out, size_t size, struct err *err) MUST_CHECK;
+
+/* Starts the program at that path.  The new process has the channel as
+ * descriptor INHERITED_FIRST, and no other one besides the standard ones; it
+ * leads a process group of its own.  Returns 0 or the error of posix_spawn(3).
+ */
+int upgrade_spawn(const char *path, int channel, pid_t *ret_pid) MUST_CHECK;
+
+#endif
