@@ -4,6 +4,7 @@
 #include "base/notify.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -224,15 +225,49 @@ notify_variables(
 	return true;
 }
 
-void
+/* Sends a text with a descriptor.  Returns 0 or -errno. */
+static int
+send_descriptor(char *text, int fd)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = {text, strlen(text)};
+	struct msghdr message = {
+	    .msg_name = manager.connected ? NULL : &manager.addr,
+	    .msg_namelen = manager.connected ? 0 : manager.addr_len,
+	    .msg_iov = &part,
+	    .msg_iovlen = 1,
+	    .msg_control = &control,
+	    .msg_controllen = sizeof(control)};
+
+	memset(&control, 0, sizeof(control));
+	control.align.cmsg_level = SOL_SOCKET;
+	control.align.cmsg_type = SCM_RIGHTS;
+	control.align.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.align), &fd, sizeof(int));
+	return sendmsg(manager.fd, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+int
 notify_successor(pid_t pid)
 {
-	char message[STATE_SIZE];
+	char message[STATE_SIZE], barrier[] = "BARRIER=1";
+	int ends[2], rc = -EAGAIN;
 
+	if (manager.fd == 0)
+		return -ENOENT;
 	snprintf(message, sizeof(message), "MAINPID=%d", (int)pid);
-	if (manager.fd > 0)
-		(void)notify_transmit(message);
-	notify_close();
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -EAGAIN;
+	if (notify_transmit(message))
+		rc = send_descriptor(barrier, ends[1]);
+	close(ends[1]);
+	if (rc == 0)
+		return ends[0];
+	close(ends[0]);
+	return rc == -ENOBUFS || rc == -ENOMEM ? -EAGAIN : rc;
 }
 
 uint64_t
@@ -249,33 +284,15 @@ notify_alive(void)
 		(void)notify_transmit("WATCHDOG=1");
 }
 
+/* Without the store a restart refuses clients for a while. */
 void
 notify_store(int fd, const char *name)
 {
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
 	char text[MESSAGE_SIZE];
-	int len = snprintf(text, sizeof(text), "FDSTORE=1\nFDNAME=%s", name);
-	struct iovec part = {text, (size_t)len};
-	struct msghdr message = {
-	    .msg_name = manager.connected ? NULL : &manager.addr,
-	    .msg_namelen = manager.connected ? 0 : manager.addr_len,
-	    .msg_iov = &part,
-	    .msg_iovlen = 1,
-	    .msg_control = &control,
-	    .msg_controllen = sizeof(control)};
 
-	if (manager.fd == 0)
-		return;
-	memset(&control, 0, sizeof(control));
-	control.align.cmsg_level = SOL_SOCKET;
-	control.align.cmsg_type = SCM_RIGHTS;
-	control.align.cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(&control.align), &fd, sizeof(int));
-	/* Without it a restart refuses clients for a while, as ever. */
-	(void)sendmsg(manager.fd, &message, MSG_NOSIGNAL);
+	snprintf(text, sizeof(text), "FDSTORE=1\nFDNAME=%s", name);
+	if (manager.fd > 0)
+		(void)send_descriptor(text, fd);
 }
 
 void

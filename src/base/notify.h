@@ -50,9 +50,12 @@ void notify_stopping(uint64_t most_ms, const char *status);
  * a manager. */
 bool notify_variables(
     char *socket, size_t socket_size, char *watchdog, size_t watchdog_size);
-/* MAINPID=: another process is the service's main process from now on.  All
- * functions do nothing after that. */
-void notify_successor(pid_t pid);
+/* MAINPID= and BARRIER=1: another process is the service's main process from
+ * now on, which the manager believes only while that process lives.  Returns a
+ * descriptor that the caller closes, whose other end the manager closes when it
+ * has read the message (POLLHUP); -ENOENT without a manager, -EAGAIN when the
+ * function is to be called again later, or another error. */
+int notify_successor(pid_t pid) MUST_CHECK;
 
 /* Returns how often, in milliseconds, the manager has to hear notify_alive:
  * half the time after which it takes the process for dead (WATCHDOG_USEC in the

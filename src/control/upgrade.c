@@ -30,6 +30,11 @@
 #include "control/upgrade_program.h"
 #include "net/handover.h"
 
+/* How long the service manager may take to confirm, and the interval between
+ * looks whether it has. */
+#define CONFIRM_WAIT_MS 5000
+#define CONFIRM_LOOK_MS 2
+
 /* A listening socket to hand over; the descriptor stays its owner's. */
 struct handed {
 	struct addr asked;
@@ -49,13 +54,17 @@ struct upgrade {
 	const char *unsent; /* of these */
 	char *later;        /* what is to happen to these changes */
 	bool committed;     /* the message behind the sockets is sent */
-	bool served;        /* the other process has the sockets */
-	int channel;        /* -1: closed */
-	pid_t pid;          /* 0: not begun, or ended */
-	bool is_child;      /* this process has started it, and may end it */
+	bool ready;         /* the other process is, too */
+	bool takes_sessions;
+	int unconfirmed; /* see notify_successor; -1: closed */
+	uint64_t confirm_by_ms;
+	bool served;   /* the other process has the sockets */
+	int channel;   /* -1: closed */
+	pid_t pid;     /* 0: not begun, or ended */
+	bool is_child; /* this process has started it, and may end it */
 	ev_io io;
 	ev_child child;
-	struct timed_task deadline;
+	struct timed_task deadline, confirmation;
 };
 
 /* -- the end of an upgrade -- */
@@ -68,9 +77,12 @@ stop_watching(struct upgrade *u)
 	ev_io_stop(loop, &u->io);
 	ev_child_stop(loop, &u->child);
 	timed_task_cancel(&u->deadline);
+	timed_task_cancel(&u->confirmation);
 	if (u->channel >= 0)
 		close(u->channel);
-	u->channel = -1;
+	if (u->unconfirmed >= 0)
+		close(u->unconfirmed);
+	u->channel = u->unconfirmed = -1;
 	free(u->sockets);
 	u->sockets = NULL;
 	free(u->commands);
@@ -138,7 +150,7 @@ on_settled(void *arg, uint32_t passed, bool lost)
 
 /* The other process serves. */
 static void
-commit_upgrade(struct upgrade *u, bool takes_sessions)
+commit_upgrade(struct upgrade *u)
 {
 	static const struct handover left = {
 	    .kind = HANDOVER_LEFT, .version = HANDOVER_VERSION};
@@ -149,7 +161,7 @@ commit_upgrade(struct upgrade *u, bool takes_sessions)
 		return;
 	}
 	u->served = true;
-	notify_successor(u->pid);
+	notify_close();
 	(void)handover_send(u->channel, &left);
 	if (c->follower.leave)
 		c->follower.leave(c->follower.arg);
@@ -157,7 +169,7 @@ commit_upgrade(struct upgrade *u, bool takes_sessions)
 	ev_io_stop(c->loop, &u->io);
 	ev_child_stop(c->loop, &u->child);
 	timed_task_cancel(&u->deadline);
-	if (takes_sessions) {
+	if (u->takes_sessions) {
 		c->sender =
 		    session_sender_new(c, u->channel, u->later, on_settled, u);
 		u->later = NULL;
@@ -165,6 +177,78 @@ commit_upgrade(struct upgrade *u, bool takes_sessions)
 	}
 	if (!c->sender)
 		on_settled(u, 0, false);
+}
+
+/* The other process has closed the channel.  If it is a child, on_child will
+ * tell how it ended. */
+static void
+on_closed(struct upgrade *u)
+{
+	if (u->is_child)
+		ev_io_stop(u->control->loop, &u->io);
+	else
+		fail_upgrade(
+		    u, "process %d has ended before it served", (int)u->pid);
+}
+
+/* Returns whether the other process has closed the channel, whatever it has
+ * said before. */
+static bool
+has_closed(const struct upgrade *u)
+{
+	struct pollfd channel = {.fd = u->channel, .events = POLLRDHUP};
+
+	return poll(&channel, 1, 0) > 0 &&
+	       channel.revents & (POLLRDHUP | POLLHUP | POLLERR);
+}
+
+/* Returns whether the manager knows by now which process is the main one, or
+ * cannot be told. */
+static bool
+has_confirmed(struct upgrade *u)
+{
+	struct pollfd end = {.fd = u->unconfirmed};
+	int rc;
+
+	if (u->unconfirmed >= 0)
+		return poll(&end, 1, 0) > 0;
+	rc = notify_successor(u->pid);
+	if (rc >= 0)
+		u->unconfirmed = rc;
+	return rc < 0 && rc != -EAGAIN;
+}
+
+/* Note: why the manager confirms before this process leaves.
+ * The manager does not believe that a dead process is its main one.  Then this
+ * process still is, and no other one would be started while it drains: had it
+ * left, no process would accept clients.  So it leaves a process that lived
+ * when the manager had read the message: if that dies later, the manager starts
+ * the next one.  A process that dies before it was confirmed may have become
+ * the main one or not; this one goes on, which serves either way: a manager
+ * that believed ends it with the rest of the service, and starts anew. */
+static void
+await_confirmation(struct timed_task *task, uint64_t now_ms)
+{
+	struct upgrade *u = container_of(task, struct upgrade, confirmation);
+
+	if (!has_confirmed(u) && now_ms < u->confirm_by_ms)
+		timed_task_schedule(task, now_ms + CONFIRM_LOOK_MS);
+	else if (has_closed(u))
+		on_closed(u);
+	else
+		commit_upgrade(u);
+}
+
+static void
+on_ready(struct upgrade *u, const struct handover *m)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	u->ready = true;
+	u->takes_sessions = strcmp(m->text, HANDOVER_TAKES_SESSIONS) == 0;
+	u->confirm_by_ms = now_ms + CONFIRM_WAIT_MS;
+	timed_task_schedule(&u->deadline, now_ms + UPGRADE_WAIT_MS);
+	await_confirmation(&u->confirmation, now_ms);
 }
 
 /* -- the conversation -- */
@@ -230,29 +314,6 @@ tells_failure(struct upgrade *u, int rc, const struct handover *m)
 	return true;
 }
 
-/* The other process has closed the channel.  If it is a child, on_child will
- * tell how it ended. */
-static void
-on_closed(struct upgrade *u)
-{
-	if (u->is_child)
-		ev_io_stop(u->control->loop, &u->io);
-	else
-		fail_upgrade(
-		    u, "process %d has ended before it served", (int)u->pid);
-}
-
-/* Returns whether the other process has closed the channel, whatever it has
- * said before. */
-static bool
-has_closed(const struct upgrade *u)
-{
-	struct pollfd channel = {.fd = u->channel, .events = POLLRDHUP};
-
-	return poll(&channel, 1, 0) > 0 &&
-	       channel.revents & (POLLRDHUP | POLLHUP | POLLERR);
-}
-
 static void
 upgrade_take_message(struct upgrade *u)
 {
@@ -267,8 +328,8 @@ upgrade_take_message(struct upgrade *u)
 	else if (rc < 0)
 		fail_upgrade(u, "process %d does not speak as lfproxy does",
 		    (int)u->pid);
-	else if (m.kind == HANDOVER_READY && u->committed)
-		commit_upgrade(u, strcmp(m.text, HANDOVER_TAKES_SESSIONS) == 0);
+	else if (m.kind == HANDOVER_READY && u->committed && !u->ready)
+		on_ready(u, &m);
 	else
 		fail_upgrade(
 		    u, "process %d sends what is not expected", (int)u->pid);
@@ -472,10 +533,11 @@ upgrade_begin(struct control *control, const char *path, struct err *err)
 	}
 	u->control = c;
 	u->refs = 2; /* the control thread's until it is done */
-	u->channel = -1;
+	u->channel = u->unconfirmed = -1;
 	ev_init(&u->io, upgrade_on_channel);
 	ev_init(&u->child, on_child);
 	timed_task_init(&u->deadline, &c->task_timer, on_upgrade_deadline);
+	timed_task_init(&u->confirmation, &c->task_timer, await_confirmation);
 	if (!collect_all(u, err) || !begin_with(u, path, err)) {
 		stop_watching(u);
 		free(u);

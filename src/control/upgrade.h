@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Upgrade: another process, of the same program or a newer one, takes over.
  *
- *   spawn --> hand over the listening sockets --> it serves: READY --> leave
- *     |                    |                          |
- *     +------- any failure: it is ended, this process goes on as before
+ *   spawn --> hand over the     --> it serves: --> the service     --> leave
+ *             listening sockets     READY           manager knows it
+ *     |              |                 |                 |
+ *     +---- any failure: it is ended, this process goes on as before
  *
  * Both processes accept from the same sockets between READY and leave, so no
  * client is refused.  Then this process closes its listening sockets, whose
  * files stay, and drains as after SIGTERM.  The other process is its child, and
- * becomes the main process of the service.
+ * the main process of the service by then.
  */
 #ifndef CONTROL_UPGRADE_H
 #define CONTROL_UPGRADE_H

@@ -283,6 +283,34 @@ one_session() {
 	stop_newest
 }
 
+# Symptom: no process accepted clients when the other one had died before the
+# manager believed in it, for then the manager started none.
+@test "upgrade: this process stays until the service manager knows the other one" {
+	local other
+
+	start_app a
+	serve manager python3 -B "$ROOT/tests/behaviour/notifytool.py" \
+	    "$T/notify" --hold
+	NOTIFY_SOCKET=$T/notify begin
+	wait_for 10 has_line manager '^READY=1 '
+	spawn asked "$BUILD/lfproxyctl" -S "$ADMIN" upgrade
+	wait_for 10 has_line manager '^BARRIER=1'
+	other=$(sed -n 's/^MAINPID=//p' "$T/manager.out")
+	kill -9 "$other"
+	wait_for 10 ended "${PIDS[asked]}"
+	run -0 cat "$T/asked.out" "$T/asked.err"
+	[[ $output == "no upgrade, this process goes on: process $other was ended by signal 9"* ]] ||
+	    fail "$output"
+	equal "the process that answers" "$FIRST" "$(pid_now)"
+	equal "answer" a "$(fetch "http://$PORT/")"
+	# A manager that does not confirm in time.
+	upgrade
+	wait_for 10 has_line manager '^READY=1 STATUS=Ready$'
+	signal manager USR1
+	upgrade
+	stop_newest
+}
+
 @test "upgrade: the mode of a unix socket, and the rights of the admin socket, stay" {
 	start_app a
 	begin

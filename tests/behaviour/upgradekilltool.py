@@ -140,7 +140,9 @@ class Manager:
             old = self.store.pop(fields["FDNAME"], None)
             if old is not None:
                 os.close(old)
-            self.store[fields["FDNAME"]] = fds[0]
+            self.store[fields["FDNAME"]] = fds.pop()
+        for fd in fds:  # BARRIER=1
+            os.close(fd)
         if "FDSTOREREMOVE" in fields:
             old = self.store.pop(fields["FDNAME"], None)
             if old is not None:
@@ -331,7 +333,9 @@ class Rounds:
         m.wait(lambda: self.pid_now() in m.family(), "a process answers",
                SERVED_IN)
         m.wait(self.served, "a session is served", SERVED_IN)
-        if failed:
+        if failed and m.starts > starts:
+            self.count("new was the main process and is dead, failed")
+        elif failed:
             self.check_kept(before, former, text)
         self.count(f"{victim} killed, " + (
             "failed" if failed else
