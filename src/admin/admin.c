@@ -11,9 +11,10 @@
 #include "commands/expiring.h"
 #include "commands/report.h"
 #include "stats/info.h"
+#include "base/aligned_timer.h"
 #include "base/clock.h"
 
-#define PULSE_S 1.0
+#define PULSE_MS 1000
 
 /* The activity of the process in the last second. */
 struct pulse {
@@ -97,9 +98,9 @@ pulse_start(struct admin *admin)
 	p->at_ns = clock_now_ns();
 	p->cpu_ns = cpu_time_ns();
 	p->idle_percent = 100;
-	ev_timer_init(&p->timer, on_pulse, PULSE_S, PULSE_S);
+	ev_init(&p->timer, on_pulse);
 	p->timer.data = admin;
-	ev_timer_start(admin->slices.loop, &p->timer);
+	aligned_timer_start(admin->slices.loop, &p->timer, PULSE_MS);
 }
 
 /* -- a reload -- */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/aligned_timer.h"
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/grace.h"
@@ -32,6 +33,8 @@
 #define PAUSED_MS      250
 #define PAUSED_RATE_MS 10
 
+#define SECOND_MS 1000
+
 /* With a limited rate a tenth of a second's worth may come at once, so looking
  * ten times as often keeps the acceptors from falling behind it. */
 static uint64_t
@@ -43,11 +46,14 @@ paused_ms(const struct control *c)
 	return paced ? PAUSED_RATE_MS : PAUSED_MS;
 }
 
-/* Sets the time of the next look at the deadlines. */
+/* Sets the time of the next look at the deadlines, in the future. */
 static void
-set_reap_timer(struct control *c, uint64_t now_ms, uint64_t next_ms)
+set_reap_timer(struct control *c, uint64_t next_ms)
 {
-	c->reap.repeat = (double)(next_ms - now_ms) / 1000;
+	uint64_t next_ns = next_ms * 1000000, now_ns = clock_now_ns();
+
+	c->reap.repeat =
+	    next_ns > now_ns ? (double)(next_ns - now_ns) / 1e9 : 1e-3;
 	ev_now_update(c->loop);
 	ev_timer_again(c->loop, &c->reap);
 }
@@ -72,7 +78,10 @@ reap(struct control *c)
 		next_ms = now_ms + REAP_MIN_MS;
 	if (next_ms < now_ms + c->reap_pause_ms)
 		next_ms = now_ms + c->reap_pause_ms;
-	set_reap_timer(c, now_ms, next_ms);
+	/* Looks without haste wake an idle process along with its timers. */
+	if (next_ms >= now_ms + SECOND_MS)
+		next_ms -= next_ms % SECOND_MS;
+	set_reap_timer(c, next_ms);
 }
 
 /* Frees what a reload has left behind and nothing uses any more. */
@@ -126,7 +135,7 @@ on_sooner(struct ev_loop *loop, ev_async *sooner, int events)
 	if (now_ms >= from_ms)
 		reap(c);
 	else
-		set_reap_timer(c, now_ms, from_ms);
+		set_reap_timer(c, from_ms);
 }
 
 static void
@@ -212,12 +221,12 @@ watch_signal(struct control *c, ev_signal *watcher, int number,
 }
 
 static void
-watch_timer(struct control *c, ev_timer *watcher, double every_s,
+watch_timer(struct control *c, ev_timer *watcher, uint64_t every_ms,
     void (*callback)(struct ev_loop *, ev_timer *, int))
 {
-	ev_timer_init(watcher, callback, every_s, every_s);
+	ev_init(watcher, callback);
 	watcher->data = c;
-	ev_timer_start(c->loop, watcher);
+	aligned_timer_start(c->loop, watcher, every_ms);
 }
 
 static void
@@ -232,8 +241,8 @@ watch_loop(struct control *c)
 	ev_async_init(&c->sooner, on_sooner);
 	c->sooner.data = c;
 	ev_async_start(c->loop, &c->sooner);
-	watch_timer(c, &c->reap, PAUSED_MS / 1000.0, on_reap);
-	watch_timer(c, &c->second, 1, on_second);
+	watch_timer(c, &c->reap, PAUSED_MS, on_reap);
+	watch_timer(c, &c->second, SECOND_MS, on_second);
 }
 
 static unsigned

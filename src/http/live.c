@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/aligned_timer.h"
 #include "base/clock.h"
 #include "base/text_out.h"
 #include "http/snapshot.h"
@@ -287,9 +288,9 @@ live_start(struct live *live, const struct command_env *env,
 	live->run_arg = run_arg;
 	ev_init(&live->period, on_period);
 	ev_init(&live->turn, on_turn);
-	ev_timer_init(&live->sample, on_sample, HISTORY_STEP_S, HISTORY_STEP_S);
+	ev_init(&live->sample, on_sample);
 	live->period.data = live->turn.data = live->sample.data = live;
-	ev_timer_start(live->loop, &live->sample);
+	aligned_timer_start(live->loop, &live->sample, HISTORY_STEP_S * 1000);
 }
 
 void
