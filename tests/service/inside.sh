@@ -243,6 +243,53 @@ an_upgrade_changes_the_main_process_and_refuses_no_client() {
 	systemctl reload lfproxy.service
 }
 
+# serves_alone: one process, the main one, and its sockets are stored.
+serves_alone() {
+	local main
+
+	main=$(property MainPID)
+	[ "$(get)" = app ] && [ "$(pgrep -x lfproxy | xargs)" = "$main" ] &&
+	    [ "$(lfproxyctl show info | sed -n 's/^Pid: //p')" = "$main" ] &&
+	    stored
+}
+
+# kill_during_an_upgrade new|former
+kill_during_an_upgrade() {
+	local former ctl
+
+	former=$(property MainPID)
+	lfproxyctl upgrade &
+	ctl=$!
+	# A moment up to when an upgrade is through.
+	sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
+	if [ "$1" = former ]; then
+		kill -KILL "$former"
+	else
+		pkill -KILL -P "$former" -x lfproxy || echo "none to kill"
+	fi
+	wait "$ctl" || :
+}
+
+check either_process_of_an_upgrade_is_killed_and_one_goes_on_serving
+either_process_of_an_upgrade_is_killed_and_one_goes_on_serving() {
+	local client
+
+	until_true 20 serves_alone
+	rm -f /tmp/stop /tmp/refused
+	clients >/tmp/clients &
+	client=$!
+	for _ in 1 2 3 4 5 6 7 8; do
+		kill_during_an_upgrade new
+		until_true 20 serves_alone
+		kill_during_an_upgrade former
+		until_true 20 serves_alone
+	done
+	: >/tmp/stop
+	wait "$client"
+	cat /tmp/clients
+	fails grep -E '^curl: \((7|28)\)' /tmp/refused
+}
+
 check the_unit_exposes_no_more_than_it_has_to
 the_unit_exposes_no_more_than_it_has_to() {
 	quietly systemd-analyze security --no-pager lfproxy.service
