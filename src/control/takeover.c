@@ -31,7 +31,8 @@
 #define TAKEOVER_LOOK_MS 10
 
 static struct {
-	int channel; /* 0: there is no other process */
+	int channel;  /* 0: there is no other process */
+	bool started; /* by the other process */
 	char *commands;
 	size_t commands_n;
 	uint32_t first_number; /* see takeover_first_number */
@@ -224,6 +225,7 @@ begin_with_parent(const char *text, struct err *err)
 		    text);
 	unsetenv(HANDOVER_ENV);
 	takeover.channel = (int)fd;
+	takeover.started = true;
 	return true;
 }
 
@@ -299,6 +301,18 @@ stop_waiting(struct control *c)
 		c->follower.take_rest(c->follower.arg);
 }
 
+/* The terminal's signals concern the group of the former process, where this
+ * one belongs from now on. */
+static void
+join_group(int channel)
+{
+	struct ucred former;
+	socklen_t size = sizeof(former);
+
+	if (getsockopt(channel, SOL_SOCKET, SO_PEERCRED, &former, &size) == 0)
+		(void)setpgid(0, getpgid(former.pid));
+}
+
 /* The other process has left, by its word or for good. */
 static void
 on_left(struct ev_loop *loop, ev_io *io, int events)
@@ -318,10 +332,8 @@ on_left(struct ev_loop *loop, ev_io *io, int events)
 	channel = end_takeover();
 	inherited_share_files(false);
 	notify_ready("Ready");
-	/* The terminal's signals concern the group of the former process, where
-	 * this one belongs from now on. */
-	if (getpgrp() == getpid())
-		(void)setpgid(0, getpgid(getppid()));
+	if (takeover.started)
+		join_group(channel);
 	if (rc == 1 && m.kind == HANDOVER_LEFT)
 		c->receiver = session_receiver_new(c, channel);
 	else

@@ -61,7 +61,8 @@ struct upgrade {
 	bool served;   /* the other process has the sockets */
 	int channel;   /* -1: closed */
 	pid_t pid;     /* 0: not begun, or ended */
-	bool is_child; /* this process has started it, and may end it */
+	bool started;  /* by this process, which may end it */
+	bool is_child; /* this process is told how it ends */
 	ev_io io;
 	ev_child child;
 	struct timed_task deadline, confirmation;
@@ -117,7 +118,7 @@ fail_upgrade(struct upgrade *u, const char *fmt, ...)
 	va_end(values);
 	snprintf(u->result.text, sizeof(u->result.text), "no upgrade%s: %s",
 	    u->control->phase == RUNNING ? ", this process goes on" : "", why);
-	if (u->pid > 0 && u->is_child) {
+	if (u->pid > 0 && u->started) {
 		kill(u->pid, SIGKILL);
 		(void)kill(-u->pid, SIGKILL);
 	}
@@ -177,78 +178,6 @@ commit_upgrade(struct upgrade *u)
 	}
 	if (!c->sender)
 		on_settled(u, 0, false);
-}
-
-/* The other process has closed the channel.  If it is a child, on_child will
- * tell how it ended. */
-static void
-on_closed(struct upgrade *u)
-{
-	if (u->is_child)
-		ev_io_stop(u->control->loop, &u->io);
-	else
-		fail_upgrade(
-		    u, "process %d has ended before it served", (int)u->pid);
-}
-
-/* Returns whether the other process has closed the channel, whatever it has
- * said before. */
-static bool
-has_closed(const struct upgrade *u)
-{
-	struct pollfd channel = {.fd = u->channel, .events = POLLRDHUP};
-
-	return poll(&channel, 1, 0) > 0 &&
-	       channel.revents & (POLLRDHUP | POLLHUP | POLLERR);
-}
-
-/* Returns whether the manager knows by now which process is the main one, or
- * cannot be told. */
-static bool
-has_confirmed(struct upgrade *u)
-{
-	struct pollfd end = {.fd = u->unconfirmed};
-	int rc;
-
-	if (u->unconfirmed >= 0)
-		return poll(&end, 1, 0) > 0;
-	rc = notify_successor(u->pid);
-	if (rc >= 0)
-		u->unconfirmed = rc;
-	return rc < 0 && rc != -EAGAIN;
-}
-
-/* Note: why the manager confirms before this process leaves.
- * The manager does not believe that a dead process is its main one.  Then this
- * process still is, and no other one would be started while it drains: had it
- * left, no process would accept clients.  So it leaves a process that lived
- * when the manager had read the message: if that dies later, the manager starts
- * the next one.  A process that dies before it was confirmed may have become
- * the main one or not; this one goes on, which serves either way: a manager
- * that believed ends it with the rest of the service, and starts anew. */
-static void
-await_confirmation(struct timed_task *task, uint64_t now_ms)
-{
-	struct upgrade *u = container_of(task, struct upgrade, confirmation);
-
-	if (!has_confirmed(u) && now_ms < u->confirm_by_ms)
-		timed_task_schedule(task, now_ms + CONFIRM_LOOK_MS);
-	else if (has_closed(u))
-		on_closed(u);
-	else
-		commit_upgrade(u);
-}
-
-static void
-on_ready(struct upgrade *u, const struct handover *m)
-{
-	uint64_t now_ms = clock_now_ms();
-
-	u->ready = true;
-	u->takes_sessions = strcmp(m->text, HANDOVER_TAKES_SESSIONS) == 0;
-	u->confirm_by_ms = now_ms + CONFIRM_WAIT_MS;
-	timed_task_schedule(&u->deadline, now_ms + UPGRADE_WAIT_MS);
-	await_confirmation(&u->confirmation, now_ms);
 }
 
 /* -- the conversation -- */
@@ -312,6 +241,80 @@ tells_failure(struct upgrade *u, int rc, const struct handover *m)
 	else
 		return false;
 	return true;
+}
+
+/* The other process has closed the channel.  If it is a child, on_child will
+ * tell how it ended; otherwise it may have said why before. */
+static void
+on_closed(struct upgrade *u)
+{
+	static struct handover m;
+
+	if (u->is_child)
+		ev_io_stop(u->control->loop, &u->io);
+	else if (!tells_failure(u, handover_receive(u->channel, &m), &m))
+		fail_upgrade(
+		    u, "process %d has ended before it served", (int)u->pid);
+}
+
+/* Returns whether the other process has closed the channel, whatever it has
+ * said before. */
+static bool
+has_closed(const struct upgrade *u)
+{
+	struct pollfd channel = {.fd = u->channel, .events = POLLRDHUP};
+
+	return poll(&channel, 1, 0) > 0 &&
+	       channel.revents & (POLLRDHUP | POLLHUP | POLLERR);
+}
+
+/* Returns whether the manager knows by now which process is the main one, or
+ * cannot be told. */
+static bool
+has_confirmed(struct upgrade *u)
+{
+	struct pollfd end = {.fd = u->unconfirmed};
+	int rc;
+
+	if (u->unconfirmed >= 0)
+		return poll(&end, 1, 0) > 0;
+	rc = notify_successor(u->pid);
+	if (rc >= 0)
+		u->unconfirmed = rc;
+	return rc < 0 && rc != -EAGAIN;
+}
+
+/* Note: why the manager confirms before this process leaves.
+ * The manager does not believe that a dead process is its main one.  Then this
+ * process still is, and no other one would be started while it drains: had it
+ * left, no process would accept clients.  So it leaves a process that lived
+ * when the manager had read the message: if that dies later, the manager starts
+ * the next one.  A process that dies before it was confirmed may have become
+ * the main one or not; this one goes on, which serves either way: a manager
+ * that believed ends it with the rest of the service, and starts anew. */
+static void
+await_confirmation(struct timed_task *task, uint64_t now_ms)
+{
+	struct upgrade *u = container_of(task, struct upgrade, confirmation);
+
+	if (!has_confirmed(u) && now_ms < u->confirm_by_ms)
+		timed_task_schedule(task, now_ms + CONFIRM_LOOK_MS);
+	else if (has_closed(u))
+		on_closed(u);
+	else
+		commit_upgrade(u);
+}
+
+static void
+on_ready(struct upgrade *u, const struct handover *m)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	u->ready = true;
+	u->takes_sessions = strcmp(m->text, HANDOVER_TAKES_SESSIONS) == 0;
+	u->confirm_by_ms = now_ms + CONFIRM_WAIT_MS;
+	timed_task_schedule(&u->deadline, now_ms + UPGRADE_WAIT_MS);
+	await_confirmation(&u->confirmation, now_ms);
 }
 
 static void
@@ -459,8 +462,8 @@ start_program(struct upgrade *u, const char *path, struct err *err)
 		return err_set(
 		    err, "no socket for the hand-over: %s", strerror(errno));
 	u->channel = ends[0];
-	rc = upgrade_spawn(path, ends[1], &u->pid);
-	u->is_child = rc == 0;
+	rc = upgrade_spawn(path, ends[1], &u->pid, &u->is_child);
+	u->started = rc == 0;
 	close(ends[1]);
 	return rc == 0 ||
 	       err_set(err, "'%s' cannot be started: %s", path, strerror(rc));

@@ -4,6 +4,9 @@
 #include "control/upgrade_program.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -18,6 +21,9 @@
 #include "control/syscall_filter.h"
 #include "net/handover.h"
 #include "net/inherited.h"
+
+/* Of a process until execve. */
+#define STACK_SIZE ((size_t)64 * 1024)
 
 static char *const *own_argv;
 
@@ -45,25 +51,104 @@ make_environment(char *variables[], size_t n)
 	return all;
 }
 
-/* The process has a group of its own until it takes over (takeover.c), so that
- * what a program that fails has started can be ended: the listening sockets
- * would stay open with the channel. */
+/* What a process is started with. */
+struct start {
+	const char *path;
+	char **environment;
+	int channel;
+	int error; /* of execve(2); 0: none */
+};
+
+static int
+spawn_child(const struct start *start, pid_t *ret_pid)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	int rc;
+
+	sigemptyset(&none);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setpgroup(&attributes, 0);
+	posix_spawnattr_setflags(
+	    &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+	posix_spawn_file_actions_init(&actions);
+	rc = posix_spawn_file_actions_adddup2(
+	    &actions, start->channel, INHERITED_FIRST);
+	if (rc == 0)
+		rc = posix_spawn(ret_pid, start->path, &actions, &attributes,
+		    own_argv, start->environment);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
+	return rc;
+}
+
+/* The process shares this one's memory until execve, so no handler of a signal
+ * may run in it. */
+static int
+run_sibling(void *arg)
+{
+	struct start *start = arg;
+	struct sigaction former, by_default = {.sa_handler = SIG_DFL};
+	sigset_t none;
+
+	sigemptyset(&none);
+	for (int n = 1; n < NSIG; n++)
+		if (sigaction(n, NULL, &former) == 0 &&
+		    former.sa_handler != SIG_IGN)
+			(void)sigaction(n, &by_default, NULL);
+	(void)setpgid(0, 0);
+	if ((start->channel == INHERITED_FIRST
+	            ? fcntl(INHERITED_FIRST, F_SETFD, 0)
+	            : dup2(start->channel, INHERITED_FIRST)) >= 0 &&
+	    sigprocmask(SIG_SETMASK, &none, NULL) == 0)
+		execve(start->path, own_argv, start->environment);
+	start->error = errno;
+	_exit(127);
+}
+
+/* Starts a child of this process's parent.  Returns 0 or an error. */
+static int
+spawn_sibling(struct start *start, pid_t *ret_pid)
+{
+	char *stack = malloc(STACK_SIZE);
+	sigset_t all, former;
+	int pid, error;
+
+	if (!stack)
+		return ENOMEM;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &former);
+	pid = clone(run_sibling, stack + STACK_SIZE,
+	    CLONE_VM | CLONE_VFORK | CLONE_PARENT | SIGCHLD, start);
+	error = pid < 0 ? errno : start->error;
+	pthread_sigmask(SIG_SETMASK, &former, NULL);
+	free(stack);
+	if (error == 0)
+		*ret_pid = pid;
+	return error;
+}
+
+/* Note: whose child the other process is.
+ * A service manager is told when a child of its own ends.  The main process of
+ * the service has to be one: systemd does not notice the end of another one
+ * before all processes of the service have ended, and takes that for a clean
+ * end, after which it starts none.  Process 1 has no parent to share. */
 int
-upgrade_spawn(const char *path, int channel, pid_t *ret_pid)
+upgrade_spawn(const char *path, int channel, pid_t *ret_pid, bool *ret_child)
 {
 	char handover[40], notify[160], watchdog[48];
 	char filter[SYSCALL_FILTER_VARIABLE_SIZE];
 	char root[ROOT_VARIABLE_SIZE];
 	char *variables[5] = {handover};
+	struct start start = {.path = path, .channel = channel};
 	size_t n = 1;
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none;
-	char **environment;
 	int rc;
 
 	snprintf(
 	    handover, sizeof(handover), HANDOVER_ENV "=%d", INHERITED_FIRST);
+	*ret_child = !notify_is_open() || getpid() == 1;
 	if (notify_variables(
 	        notify, sizeof(notify), watchdog, sizeof(watchdog))) {
 		variables[n++] = notify;
@@ -74,24 +159,12 @@ upgrade_spawn(const char *path, int channel, pid_t *ret_pid)
 		variables[n++] = filter;
 	if (root_variable(root))
 		variables[n++] = root;
-	environment = make_environment(variables, n);
-	if (!environment)
+	start.environment = make_environment(variables, n);
+	if (!start.environment)
 		return ENOMEM;
-	sigemptyset(&none);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setpgroup(&attributes, 0);
-	posix_spawnattr_setflags(
-	    &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-	posix_spawn_file_actions_init(&actions);
-	rc = posix_spawn_file_actions_adddup2(
-	    &actions, channel, INHERITED_FIRST);
-	if (rc == 0)
-		rc = posix_spawn(ret_pid, path, &actions, &attributes, own_argv,
-		    environment);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
-	free(environment);
+	rc = *ret_child ? spawn_child(&start, ret_pid)
+	                : spawn_sibling(&start, ret_pid);
+	free(start.environment);
 	return rc;
 }
 

@@ -23,9 +23,13 @@ bool upgrade_is_due(void);
 bool upgrade_own_path(char *out, size_t size, struct err *err) MUST_CHECK;
 
 /* Starts the program at that path.  The new process has the channel as
- * descriptor INHERITED_FIRST, and no other one besides the standard ones; it
- * leads a process group of its own.  Returns 0 or the error of posix_spawn(3).
- */
-int upgrade_spawn(const char *path, int channel, pid_t *ret_pid) MUST_CHECK;
+ * descriptor INHERITED_FIRST, and no other one besides the standard ones.  It
+ * leads a process group of its own until it takes over (takeover.c), so that
+ * what a program that fails has started can be ended: the listening sockets
+ * would stay open with the channel.  *ret_child: whether it is this process's
+ * child; otherwise it is the service manager's, as this one is.  Returns 0 or
+ * an errno value. */
+int upgrade_spawn(
+    const char *path, int channel, pid_t *ret_pid, bool *ret_child) MUST_CHECK;
 
 #endif

@@ -283,28 +283,35 @@ one_session() {
 	stop_newest
 }
 
+parent_of() {
+	sed -n 's/^PPid:\t//p' "/proc/$1/status"
+}
+
 # Symptom: no process accepted clients when the other one had died before the
 # manager believed in it, for then the manager started none.
 @test "upgrade: this process stays until the service manager knows the other one" {
-	local other
+	local other parent
 
 	start_app a
 	serve manager python3 -B "$ROOT/tests/behaviour/notifytool.py" \
 	    "$T/notify" --hold
 	NOTIFY_SOCKET=$T/notify begin
 	wait_for 10 has_line manager '^READY=1 '
+	parent=$(parent_of "$FIRST")
 	spawn asked "$BUILD/lfproxyctl" -S "$ADMIN" upgrade
 	wait_for 10 has_line manager '^BARRIER=1'
 	other=$(sed -n 's/^MAINPID=//p' "$T/manager.out")
 	kill -9 "$other"
 	wait_for 10 ended "${PIDS[asked]}"
 	run -0 cat "$T/asked.out" "$T/asked.err"
-	[[ $output == "no upgrade, this process goes on: process $other was ended by signal 9"* ]] ||
-	    fail "$output"
+	equal "the answer" "no upgrade, this process goes on: process $other has ended before it served" \
+	    "$output"
 	equal "the process that answers" "$FIRST" "$(pid_now)"
 	equal "answer" a "$(fetch "http://$PORT/")"
-	# A manager that does not confirm in time.
+	# A manager that does not confirm in time.  It is told of the end of its own
+	# children alone.
 	upgrade
+	equal "whose child it is" "$parent" "$(parent_of "$LFPROXY_PID")"
 	wait_for 10 has_line manager '^READY=1 STATUS=Ready$'
 	signal manager USR1
 	upgrade

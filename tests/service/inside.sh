@@ -265,7 +265,7 @@ kill_during_an_upgrade() {
 	if [ "$1" = former ]; then
 		kill -KILL "$former"
 	else
-		pkill -KILL -P "$former" -x lfproxy || echo "none to kill"
+		pgrep -x lfproxy | grep -vx "$former" | xargs -r kill -KILL
 	fi
 	wait "$ctl" || :
 }
