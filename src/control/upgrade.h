@@ -8,8 +8,8 @@
  *
  * Both processes accept from the same sockets between READY and leave, so no
  * client is refused.  Then this process closes its listening sockets, whose
- * files stay, and drains as after SIGTERM.  The other process is the main one of
- * the service by then.
+ * files stay, and drains as after SIGTERM.  The other process is the main one
+ * of the service by then.
  */
 #ifndef CONTROL_UPGRADE_H
 #define CONTROL_UPGRADE_H

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/notify.h"
@@ -21,6 +22,19 @@
 #include "control/syscall_filter.h"
 #include "net/handover.h"
 #include "net/inherited.h"
+
+/* For what runs in another process that shares the memory: a sanitizer takes it
+ * for a part of this one. */
+#define NOT_SANITIZED                                                          \
+	__attribute__((                                                        \
+	    no_sanitize_thread, no_sanitize_address, no_sanitize_undefined))
+
+/* ThreadSanitizer's clone makes the process stop looking for races, as it has
+ * to in one that fork has made: here it would be this one. */
+#ifdef __SANITIZE_THREAD__
+#define clone __clone
+int __clone(int (*function)(void *), void *stack, int flags, void *arg, ...);
+#endif
 
 /* Of a process until execve. */
 #define STACK_SIZE ((size_t)64 * 1024)
@@ -84,28 +98,41 @@ spawn_child(const struct start *start, pid_t *ret_pid)
 	return rc;
 }
 
-/* The process shares this one's memory until execve, so no handler of a signal
- * may run in it. */
-static int
+/* Resets the signals that have a handler, and blocks none. */
+static NOT_SANITIZED void
+reset_signals(void)
+{
+	static const uint64_t
+	    zeros[8]; /* a kernel's struct sigaction, or set */
+	struct sigaction action;
+
+	for (int n = 1; n < NSIG; n++)
+		if (sigaction(n, NULL, &action) == 0 &&
+		    action.sa_handler != SIG_IGN)
+			(void)syscall(
+			    SYS_rt_sigaction, n, zeros, NULL, NSIG / 8);
+	(void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, zeros, NULL, NSIG / 8);
+}
+
+/* The process shares this one's memory until execve.  Changes are made by
+ * system calls: a sanitizer would note them for this process as well. */
+static NOT_SANITIZED int
 run_sibling(void *arg)
 {
 	struct start *start = arg;
-	struct sigaction former, by_default = {.sa_handler = SIG_DFL};
-	sigset_t none;
+	long rc;
 
-	sigemptyset(&none);
-	for (int n = 1; n < NSIG; n++)
-		if (sigaction(n, NULL, &former) == 0 &&
-		    former.sa_handler != SIG_IGN)
-			(void)sigaction(n, &by_default, NULL);
+	reset_signals();
 	(void)setpgid(0, 0);
-	if ((start->channel == INHERITED_FIRST
-	            ? fcntl(INHERITED_FIRST, F_SETFD, 0)
-	            : dup2(start->channel, INHERITED_FIRST)) >= 0 &&
-	    sigprocmask(SIG_SETMASK, &none, NULL) == 0)
-		execve(start->path, own_argv, start->environment);
+	rc = start->channel == INHERITED_FIRST
+	         ? syscall(SYS_fcntl, INHERITED_FIRST, F_SETFD, 0)
+	         : syscall(SYS_dup3, start->channel, INHERITED_FIRST, 0);
+	if (rc >= 0)
+		(void)syscall(
+		    SYS_execve, start->path, own_argv, start->environment);
 	start->error = errno;
-	_exit(127);
+	syscall(SYS_exit_group, 127);
+	__builtin_unreachable();
 }
 
 /* Starts a child of this process's parent.  Returns 0 or an error. */
