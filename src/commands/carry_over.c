@@ -22,16 +22,45 @@ write_commands(void *arg, const struct running_change *change)
 	fputs(change->commands, arg);
 }
 
+/* The agent's word is told as such: a server without a check would never leave
+ * another `down`. */
+static void
+write_health(const struct server *s, FILE *out)
+{
+	const struct server_state *state = s->state;
+	const char *backend = s->backend->spec->name, *name = s->spec->name;
+	bool down = s->check.on ? !state->up : state->forced_down;
+
+	/* A server has the health of the one that it tracks. */
+	if (s->tracked)
+		return;
+	if (down || state->stopping)
+		fprintf(out, "set server %s/%s health %s\n", backend, name,
+		    down ? "down" : "stopping");
+	if (state->agent_down && s->agent.on)
+		fprintf(out, "set server %s/%s agent down\n", backend, name);
+}
+
+/* Whether the health can be set only behind the changes of operators: there is
+ * no such server before, or it is in maintenance, which has no health. */
+static bool
+health_comes_last(const struct server *s)
+{
+	return s->spec->added || s->spec->disabled;
+}
+
 void
 carry_over_write(const struct command_env *env, FILE *out)
 {
 	struct model *model = control_model(env->control);
 
 	model_for_each_server (s, model)
-		if (!server_is_up(s) && !s->spec->added)
-			fprintf(out, "set server %s/%s health down\n",
-			    s->backend->spec->name, s->spec->name);
+		if (!health_comes_last(s))
+			write_health(s, out);
 	running_changes(env, write_commands, out);
+	model_for_each_server (s, model)
+		if (health_comes_last(s))
+			write_health(s, out);
 }
 
 void

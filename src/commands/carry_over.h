@@ -9,8 +9,8 @@
 
 #include "commands/call.h"
 
-/* Writes the commands that make each change of running.h again, one a line;
- * before them one for each server that its checks have found down.  Control
+/* Writes the commands that make each change of running.h again, one a line, and
+ * those that set the health of servers which are down or stopping.  Control
  * thread. */
 void carry_over_write(const struct command_env *env, FILE *out);
 
