@@ -51,8 +51,9 @@ void admin_commit(struct admin *admin, struct changes *changes);
  */
 void admin_report_sockets(const struct admin *admin,
     void (*add)(void *to, const struct addr *asked, int fd), void *to);
-/* Another process has these sockets: closes them, and their files stay.  The
- * clients stay as well. */
+/* Another process has these sockets: closes them, and their files stay.
+ * Clients get their answers and are closed then, as those of a socket that a
+ * reload closes. */
 void admin_hand_over(struct admin *admin);
 
 #endif

@@ -243,6 +243,8 @@ admin_socket_hand_over(struct admin_socket *socket)
 	/* The file is not ours any more. */
 	socket->bound.file.st_ino = 0;
 	(void)stop_listening(socket);
+	list_for_each (node, &socket->clients)
+		client_leave(container_of(node, struct client, node));
 }
 
 /* -- a reload -- */

@@ -347,6 +347,9 @@ void
 http_hand_over(struct http *http)
 {
 	stop_http_accept(http);
+	http_connections_drain(&http->site.connections);
+	/* libmicrohttpd has other times to wait for. */
+	set_mhd_timer(http);
 }
 
 void

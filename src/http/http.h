@@ -35,7 +35,8 @@ bool http_serves(const struct http *http, const struct listen_spec *at);
 /* Returns the listening socket, which was bound to *ret_asked; borrowed. */
 int http_fd(const struct http *http, struct addr *ret_asked);
 
-/* Another process has the listening socket: closes it.  Connections stay. */
+/* Another process has the listening socket: closes it, and drains the
+ * connections (connections.h). */
 void http_hand_over(struct http *http);
 
 /* Stops listening and drains the connections (connections.h).  Moves http to

@@ -34,12 +34,17 @@
         prints `listening on @NAME`, where it waits for a process to take over
         from; ends as soon as it has said READY, which the other one reads after
         that
+    upgradetool.py keep ADMIN HTTP
+        asks again and again on one connection to the admin socket and on one to
+        the HTTP port; prints `PID answers` for each process that answers the
+        first one, and `admin closed` and `http closed`
     upgradetool.py meddle LFPROXYCTL ADMIN FILE
         changes threads, shards and policy of the pool main, and drain_timeout
         in the file, and has it read again, ten times a second until SIGTERM;
         prints `begun`, what has failed, and `done=N`; a reload may find an
         upgrade under way
 """
+import http.client
 import os
 import re
 import signal
@@ -49,6 +54,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 
 REQUEST = b"GET / HTTP/1.0\r\nHost: x\r\n\r\n"
 
@@ -355,6 +361,43 @@ def meddle(program, admin, path):
     print(f"done={done}", flush=True)
 
 
+def keep_http(address):
+    host, port = address.rsplit(":", 1)
+    kept = http.client.HTTPConnection(host, int(port), timeout=60)
+    kept.auto_open = 0
+    kept.connect()
+    try:
+        while True:
+            kept.request("GET", "/metrics")
+            kept.getresponse().read()
+            time.sleep(0.1)
+    except (OSError, http.client.HTTPException):
+        print("http closed", flush=True)
+
+
+def keep(admin, address):
+    other = threading.Thread(target=keep_http, args=(address,))
+    other.start()
+    with connected("unix:" + admin) as s:
+        pids, data = set(), b"prompt\n"
+        s.sendall(data)
+        while data:
+            text = b""
+            while not text.endswith(b"> ") and (data := s.recv(65536)):
+                text += data
+            for pid in re.findall(rb"(?m)^Pid: (\d+)", text):
+                if pid not in pids:
+                    print(pid.decode(), "answers", flush=True)
+                pids.add(pid)
+            time.sleep(0.1)
+            try:
+                s.sendall(b"show info\n")
+            except OSError:
+                break
+    print("admin closed", flush=True)
+    other.join()
+
+
 def main():
     mode, words = sys.argv[1], sys.argv[2:]
     if mode == "activate":
@@ -362,7 +405,7 @@ def main():
         activate(words[:at], words[at + 1:])
     else:
         {"connect": connect, "speak": speak, "server": server, "ask": ask,
-         "hello": hello, "meddle": meddle,
+         "hello": hello, "keep": keep, "meddle": meddle,
          "former": former, "successor": successor,
          "stranger": stranger}[mode](*words)
 
