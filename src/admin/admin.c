@@ -330,6 +330,20 @@ admin_close(struct admin *admin)
 /* -- an upgrade -- */
 
 void
+admin_hold(struct admin *admin)
+{
+	for (size_t i = 0; i < admin->sockets.n; i++)
+		admin_socket_hold(admin->sockets.all[i]);
+}
+
+void
+admin_resume(struct admin *admin)
+{
+	for (size_t i = 0; i < admin->sockets.n; i++)
+		admin_socket_resume(admin->sockets.all[i]);
+}
+
+void
 admin_report_sockets(const struct admin *admin,
     void (*add)(void *to, const struct addr *asked, int fd), void *to)
 {

@@ -47,6 +47,10 @@ void admin_cancel(struct admin *admin);
  * show, such as a socket bound again. */
 void admin_commit(struct admin *admin, struct changes *changes);
 
+/* Leaves connections in the backlogs until admin_resume. */
+void admin_hold(struct admin *admin);
+void admin_resume(struct admin *admin);
+
 /* Passes each listening socket to `add`, with the address that was asked for.
  */
 void admin_report_sockets(const struct admin *admin,

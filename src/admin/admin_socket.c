@@ -231,6 +231,18 @@ admin_socket_close(struct admin_socket *socket)
 	free(socket);
 }
 
+void
+admin_socket_hold(struct admin_socket *socket)
+{
+	ev_io_stop(socket->slices->loop, &socket->io);
+}
+
+void
+admin_socket_resume(struct admin_socket *socket)
+{
+	start_accepting(socket);
+}
+
 int
 admin_socket_fd(const struct admin_socket *socket)
 {

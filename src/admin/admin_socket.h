@@ -60,8 +60,12 @@ void admin_socket_leave(
 /* Returns the listening socket; borrowed. */
 int admin_socket_fd(const struct admin_socket *socket);
 
+/* Leaves connections in the backlog until admin_socket_resume. */
+void admin_socket_hold(struct admin_socket *socket);
+void admin_socket_resume(struct admin_socket *socket);
+
 /* Another process has the listening socket: closes it, and its file stays.  The
- * clients stay as well. */
+ * clients get their last answers, see client_leave. */
 void admin_socket_hand_over(struct admin_socket *socket);
 
 /* Returns the clients. */

@@ -19,6 +19,7 @@ struct endpoints {
 	struct http *next;   /* from prepare to commit; NULL: http stays */
 	struct list leaving; /* closed ports whose clients are still served */
 	struct state_file state;
+	bool waits; /* the former process still has these clients */
 	char *rest; /* commands that wait for servers of sets; NULL: none */
 };
 
@@ -190,11 +191,36 @@ endpoints_keep_state(struct endpoints *endpoints, const char *files)
 	state_file_start(&endpoints->state, admin_env(endpoints->admin), files);
 }
 
+/* Clients that came before would be told the figures of a process that has
+ * counted nothing so far, and their changes would be lost if it is given up. */
+static void
+hold_clients(struct endpoints *s)
+{
+	s->waits = true;
+	admin_hold(s->admin);
+	if (s->http)
+		http_hold(s->http);
+}
+
+static void
+let_clients_in(void *arg)
+{
+	struct endpoints *s = arg;
+
+	if (!s->waits)
+		return;
+	s->waits = false;
+	admin_resume(s->admin);
+	if (s->http)
+		http_resume(s->http);
+}
+
 static void
 hand_over_sockets(void *arg)
 {
 	struct endpoints *s = arg;
 
+	s->waits = false;
 	state_file_stop(&s->state);
 	admin_hand_over(s->admin);
 	if (s->http)
@@ -223,6 +249,8 @@ endpoints_open(struct control *control, struct err *err)
 			goto fail;
 		http_serve(s->http);
 	}
+	if (takeover_under_way())
+		hold_clients(s);
 	control_follow(
 	    control, &(struct control_follower){.prepare = prepare_endpoints,
 	                 .commit = commit_endpoints,
@@ -231,6 +259,7 @@ endpoints_open(struct control *control, struct err *err)
 	                 .describe_later = describe_later,
 	                 .take_later = take_later,
 	                 .take_rest = take_rest,
+	                 .enter = let_clients_in,
 	                 .leave = hand_over_sockets,
 	                 .arg = s});
 	return s;

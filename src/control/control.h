@@ -78,6 +78,9 @@ struct control_follower {
 	void (*take_rest)(void *arg);
 	/* Goes on with lines that the former process has written so. */
 	void (*take_later)(void *arg, const char *lines);
+	/* The former process has left: lets clients in.  Has no effect later.
+	 */
+	void (*enter)(void *arg);
 	/* Another process has these sockets: closes them, without removing
 	 * files. */
 	void (*leave)(void *arg);

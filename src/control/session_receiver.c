@@ -15,6 +15,7 @@
 #include "base/text_out.h"
 #include "control/control_internal.h"
 #include "control/sources_sent.h"
+#include "control/takeover.h"
 #include "net/handover.h"
 #include "proxy/accept_limits.h"
 #include "proxy/closed_image.h"
@@ -346,7 +347,7 @@ static void
 begin_to_accept(struct session_receiver *r)
 {
 	timed_task_cancel(&r->accept);
-	acceptors_begin(&r->control->proxy);
+	takeover_accept(r->control);
 }
 
 static void

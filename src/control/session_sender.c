@@ -52,6 +52,7 @@ struct session_sender {
 	uint32_t passed;   /* when this pass began */
 	uint64_t wait_ms;  /* tells none before that */
 	uint64_t pause_ms; /* before the next pass, if nothing has left */
+	uint64_t sums_ms;  /* when to collect sums again */
 	struct lines_out later, counts, sums;
 	struct counters_sent counters;
 	struct closed_sent closed;
@@ -138,6 +139,20 @@ collect_sums(struct session_sender *s)
 	return take_lines(&s->sums, &out);
 }
 
+/* Sends sums, and collects those that were counted since, from time to time:
+ * what the other process tells is never less than what this one has told.
+ * Returns false while some are left. */
+static bool
+send_sums(struct session_sender *s, uint64_t now_ms)
+{
+	if (!send_lines(s, &s->sums))
+		return false;
+	if (now_ms < s->sums_ms)
+		return true;
+	s->sums_ms = now_ms + SENDER_SUMS_MS;
+	return !collect_sums(s) || send_lines(s, &s->sums);
+}
+
 /* Sessions that wait here for a server leave, and are to find no place of one
  * that has left before them.  Those that stay get these places. */
 static void
@@ -157,8 +172,6 @@ end_sending(struct session_sender *s, bool lost)
 	release_passed(s);
 	if (!settled)
 		return;
-	if (s->named)
-		(void)collect_sums(s);
 	settled(s->arg, atomic_load_relaxed(&s->to->passed), lost);
 }
 
@@ -281,7 +294,9 @@ end_pass(struct session_sender *s, uint64_t now_ms)
 	uint32_t left = proxy_sessions(&s->control->proxy);
 
 	(void)collect_counts(s);
-	(void)send_lines(s, &s->counts);
+	s->sums_ms = now_ms;
+	if (send_sums(s, now_ms))
+		(void)send_lines(s, &s->counts);
 	send_passed(s);
 	if (passed != s->passed) {
 		s->pause_ms = 0;
@@ -324,7 +339,7 @@ sender_on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 		return;
 	}
 	if (now_ms < s->wait_ms || !send_lines(s, &s->later) ||
-	    !send_lines(s, &s->counts) || !send_lines(s, &s->sums) ||
+	    !send_sums(s, now_ms) || !send_lines(s, &s->counts) ||
 	    channel_is_full(s))
 		return;
 	if (s->at < slab_made(&proxy->sessions)) {
@@ -348,7 +363,9 @@ begin_passes(struct session_sender *s)
 		end_sending(s, false);
 		return;
 	}
-	if (send_lines(s, &s->later) && send_lines(s, &s->counts))
+	/* The other process lets clients in when it has the counts. */
+	if (send_lines(s, &s->later) && send_sums(s, clock_now_ms()) &&
+	    send_lines(s, &s->counts))
 		send_passed(s);
 	atomic_store_release(&c->proxy.successor, s->to); /* [P41] */
 	s->queued = proxy_list_queued(&c->proxy, &s->queued_n);

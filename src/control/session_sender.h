@@ -38,6 +38,8 @@ struct session_sender;
 #define SENDER_LOST_MS 20
 /* How long the other process may take to tell what it knows. */
 #define SENDER_NAMES_MS 5000
+/* Between two looks at the counters, while sessions leave. */
+#define SENDER_SUMS_MS 100
 /* Between two passes, when nothing has left; doubles. */
 #define SENDER_PAUSE_MIN_MS 10
 #define SENDER_PAUSE_MAX_MS 2000

@@ -313,6 +313,16 @@ join_group(int channel)
 		(void)setpgid(0, getpgid(former.pid));
 }
 
+void
+takeover_accept(struct control *control)
+{
+	const struct control_follower *follower = &control->follower;
+
+	acceptors_begin(&control->proxy);
+	if (follower->enter)
+		follower->enter(follower->arg);
+}
+
 /* The other process has left, by its word or for good. */
 static void
 on_left(struct ev_loop *loop, ev_io *io, int events)
@@ -339,7 +349,7 @@ on_left(struct ev_loop *loop, ev_io *io, int events)
 	else
 		close(channel);
 	if (!c->receiver)
-		acceptors_begin(&c->proxy);
+		takeover_accept(c);
 }
 
 /* Sends READY, unless servers are still to be reported. */

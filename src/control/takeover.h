@@ -56,4 +56,8 @@ uint64_t takeover_wait_by_ms(void);
 void takeover_ready(
     struct control *control, bool (*is_known)(const struct control *control));
 
+/* The other process has left, and told what it has: accepts clients, of admin
+ * and HTTP as well.  May be called again. */
+void takeover_accept(struct control *control);
+
 #endif

@@ -319,6 +319,18 @@ http_serve(struct http *http)
 	set_mhd_timer(http);
 }
 
+void
+http_hold(struct http *http)
+{
+	ev_io_stop(http->loop, &http->accept);
+}
+
+void
+http_resume(struct http *http)
+{
+	ev_io_start(http->loop, &http->accept);
+}
+
 bool
 http_serves(const struct http *http, const struct listen_spec *at)
 {

@@ -29,6 +29,10 @@ struct http *http_bind(const struct command_env *env,
 /* Begins to accept connections, and logs the address. */
 void http_serve(struct http *http);
 
+/* Leaves connections in the backlog until http_resume. */
+void http_hold(struct http *http);
+void http_resume(struct http *http);
+
 /* Returns whether http was bound to that address. */
 bool http_serves(const struct http *http, const struct listen_spec *at);
 

@@ -6,8 +6,8 @@
  *                                   <-  READY or FAILED
  *   LEFT                             ->
  *                                   <-  NAMES..., NAMES_END
- *   LATER..., COUNTS..., PASSED, SESSION..., PASSED ->
- *   SOURCES..., CLOSED..., COUNTERS... ->
+ *   LATER..., COUNTERS..., COUNTS..., PASSED, SESSION..., PASSED ->
+ *   SOURCES..., CLOSED..., and COUNTERS... again and again ->
  *
  * A process that hands over no sessions, an older one, closes the socket after
  * LEFT; one that takes none says READY without HANDOVER_TAKES_SESSIONS.  Each

@@ -39,3 +39,83 @@ begin_with_one_that_stays() {
 	signal idle KILL
 	stop_newest
 }
+
+@test "upgrade: no counter goes back" {
+	start_app a
+	begin
+	spawn idle "$TOOLS/badclient" silent "$PORT" --deadline 200
+	wait_for 10 one_session
+	for _ in {1..30}; do
+		fetch "http://$PORT/" >/dev/null
+	done
+	spawn scrapes "${UPGRADE_TOOL[@]}" scrape "$(http_port)"
+	wait_for 10 has_line scrapes begun
+	for _ in 1 2 3 4 5; do
+		upgrade
+		fetch "http://$PORT/" >/dev/null
+	done
+	signal scrapes TERM
+	finish scrapes 20
+	[[ $(xargs <<<"$output") =~ ^begun\ scrapes=[1-9][0-9]*$ ]] ||
+	    fail "$output"
+	equal "sessions" 36 "$(stat_of web FRONTEND stot)"
+	signal idle KILL
+	stop_newest
+}
+
+# begin_with_name: lfproxy with the server db, whose name is not resolved from
+# now on, so that the next upgrade takes two seconds.
+begin_with_name() {
+	local port
+
+	start_app a
+	port=$(addr a | sed 's/.*://')
+	echo 'db 127.0.0.1' >"$T/names"
+	serve names python3 -B "$ROOT/tests/behaviour/nametool.py" "$T/names"
+	site >"$T/lfproxy.ini"
+	cat >>"$T/lfproxy.ini" <<-END
+		server = db db:$port
+		[resolver]
+		nameserver = $(addr names)
+		timeout = 5s
+	END
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+	echo 'db silent' >"$T/names"
+}
+
+more_asked() {
+	[ "$(wc -l <"$T/names.asked")" -gt "$ASKED" ]
+}
+
+# begin_slow_upgrade: it is under way, and the other process waits.
+begin_slow_upgrade() {
+	ASKED=$(wc -l <"$T/names.asked")
+	spawn upgrade "$BUILD/lfproxyctl" -S "$ADMIN" upgrade
+	wait_for 20 more_asked
+}
+
+end_slow_upgrade() {
+	echo 'db 127.0.0.1' >"$T/names"
+	finish upgrade 30
+	[[ $output == *" has taken over "* ]] || fail "$output"
+	LFPROXY_PID=$(pid_now)
+	[ "$LFPROXY_PID" != "$FIRST" ]
+}
+
+@test "upgrade: the former process answers until it has left" {
+	local began pid
+
+	begin_with_name
+	began=$(now_ms)
+	begin_slow_upgrade
+	for _ in {1..8}; do
+		pid=$(pid_now)
+		# It waits for two seconds at most.
+		[ "$pid" = "$FIRST" ] || [ $(($(now_ms) - began)) -ge 1500 ] ||
+		    fail "$pid answers"
+	done
+	end_slow_upgrade
+	stop_newest
+}

@@ -38,6 +38,10 @@
         asks again and again on one connection to the admin socket and on one to
         the HTTP port; prints `PID answers` for each process that answers the
         first one, and `admin closed` and `http closed`
+    upgradetool.py scrape HTTP
+        reads the metrics again and again until SIGTERM, on a connection each;
+        prints `begun`, each counter of a frontend, a backend or a server that
+        has gone back, and `scrapes=N`
     upgradetool.py meddle LFPROXYCTL ADMIN FILE
         changes threads, shards and policy of the pool main, and drain_timeout
         in the file, and has it read again, ten times a second until SIGTERM;
@@ -398,6 +402,27 @@ def keep(admin, address):
     other.join()
 
 
+def scrape(address):
+    stopped = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+    host, port = address.rsplit(":", 1)
+    before, n = {}, 0
+    print("begun", flush=True)
+    while not stopped.is_set():
+        c = http.client.HTTPConnection(host, int(port), timeout=60)
+        c.request("GET", "/metrics")
+        text = c.getresponse().read().decode()
+        c.close()
+        for name, value in re.findall(
+                r"(?m)^((?:haproxy|lfproxy)_(?:frontend|backend|server)"
+                r"_\w+_total{.*?}) ([0-9.e+]+)$", text):
+            if float(value) < before.get(name, 0):
+                print(name, before[name], "->", value, flush=True)
+            before[name] = float(value)
+        n += 1
+    print(f"scrapes={n}", flush=True)
+
+
 def main():
     mode, words = sys.argv[1], sys.argv[2:]
     if mode == "activate":
@@ -405,7 +430,7 @@ def main():
         activate(words[:at], words[at + 1:])
     else:
         {"connect": connect, "speak": speak, "server": server, "ask": ask,
-         "hello": hello, "keep": keep, "meddle": meddle,
+         "hello": hello, "keep": keep, "scrape": scrape, "meddle": meddle,
          "former": former, "successor": successor,
          "stranger": stranger}[mode](*words)
 
