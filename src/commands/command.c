@@ -229,6 +229,24 @@ run(struct call *call, const struct command *command)
 	return true;
 }
 
+/* Whether the command changes what another process goes on with.  Sessions are
+ * closed in the process that has them, and some commands tell themselves that
+ * an upgrade is under way. */
+static bool
+changes_what_is_taken_along(const struct command *command)
+{
+	static const char *const others[] = {"clear counters", "clear loop",
+	    "get ", "operator", "reload", "resolve now", "show ",
+	    "shutdown session", "upgrade", "wait"};
+
+	if (command->level == LEVEL_USER)
+		return false;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strncmp(command->words, others[i], strlen(others[i])) == 0)
+			return false;
+	return true;
+}
+
 struct answer_rest *
 command_run(const struct command_env *env, struct command_mode *mode,
     char *text, const char *payload, FILE *out)
@@ -261,6 +279,13 @@ command_run(const struct command_env *env, struct command_mode *mode,
 	}
 	if (command->level > mode->level) {
 		call_say(&call, SEVERITY_ERR, "Permission denied");
+		return NULL;
+	}
+	if (env->control && control_hands_over(env->control) &&
+	    changes_what_is_taken_along(command)) {
+		call_say(&call, SEVERITY_ERR,
+		    "An upgrade is under way, and the other process would not "
+		    "have the change; try again later.");
 		return NULL;
 	}
 	call.args = words + words_of(command);

@@ -454,6 +454,13 @@ control_listeners(const struct control *control)
 }
 
 bool
+control_hands_over(const struct control *control)
+{
+	/* The sessions of a process that has left may take hours. */
+	return control->upgrade || control->linger_ms > 0;
+}
+
+bool
 control_stopping(const struct control *control)
 {
 	return control->phase != RUNNING;

@@ -103,6 +103,9 @@ struct ev_loop *control_loop(struct control *control);
 struct model *control_model(struct control *control);
 /* NULL before control_start. */
 struct pools *control_pools(struct control *control);
+/* Whether another process takes over or has done so: it would not have changes
+ * that are made here. */
+bool control_hands_over(const struct control *control);
 /* Whether a signal has asked lfproxy to stop. */
 bool control_stopping(const struct control *control);
 /* Whether lfproxy is stopping and has closed the listeners. */

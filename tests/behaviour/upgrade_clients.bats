@@ -119,3 +119,40 @@ end_slow_upgrade() {
 	end_slow_upgrade
 	stop_newest
 }
+
+# late_program: an lfproxy that begins when there is a file go.
+late_program() {
+	cat >"$T/late" <<-END
+		#!/bin/sh
+		until [ -e '$T/go' ]; do sleep 0.05; done
+		exec '$BUILD/lfproxy' "\$@"
+	END
+	chmod +x "$T/late"
+}
+
+@test "upgrade: no change is lost between the two processes" {
+	local word
+
+	start_app a
+	begin
+	late_program
+	spawn upgrade "$BUILD/lfproxyctl" -S "$ADMIN" upgrade "$T/late"
+	begun() { [ -n "$(pgrep -P "$FIRST")" ]; }
+	wait_for 10 begun
+	for word in 'set server app/a state maint' 'set weight app/a 7' \
+	    'disable frontend web for 1h' 'set maxconn frontend web 9' \
+	    'drain server app/a' 'add server app/n 127.0.0.1:1'; do
+		# shellcheck disable=SC2086 # words
+		run -1 ctl $word
+		equal "$word" "An upgrade is under way, and the other process would not have the change; try again later." "$output"
+	done
+	equal "what can be seen" "$FIRST" "$(pid_now)"
+	ctl clear counters
+	touch "$T/go"
+	finish upgrade 30
+	LFPROXY_PID=$(pid_now)
+	[ "$LFPROXY_PID" != "$FIRST" ]
+	ctl set weight app/a 7
+	equal "weight" 7 "$(stat_of app a weight)"
+	stop_newest
+}

@@ -45,7 +45,7 @@
     upgradetool.py meddle LFPROXYCTL ADMIN FILE
         changes threads, shards and policy of the pool main, and drain_timeout
         in the file, and has it read again, ten times a second until SIGTERM;
-        prints `begun`, what has failed, and `done=N`; a reload may find an
+        prints `begun`, what has failed, and `done=N`; any of these may find an
         upgrade under way
 """
 import http.client
@@ -338,11 +338,12 @@ def meddle(program, admin, path):
         said = p.stdout.decode().strip()
         if p.returncode == 0:
             done += 1
-        elif words[3:4] == ("shards",) and "and there are" in said:
-            pass  # a reload, or another process, has set the threads back
-        elif words != ("reload",) or (
-                "an upgrade is under way" not in said and
-                "lfproxy is stopping" not in said):
+        elif "and there are" in said or "cannot serve" in said:
+            # A reload, or another process, has set the threads back, or an
+            # upgrade has refused a change of the shards.
+            pass
+        elif ("n upgrade is under way" not in said and
+              "lfproxy is stopping" not in said):
             print(*words, p.returncode, said, flush=True)
 
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
