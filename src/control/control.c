@@ -284,7 +284,8 @@ control_new(
 	signal(SIGPIPE, SIG_IGN);
 	/* A write to a log file at the limit of its size fails with EFBIG. */
 	signal(SIGXFSZ, SIG_IGN);
-	if (!copy_files(c, files, n) || !limits_budget(spec, &c->budget, err))
+	if (!copy_files(c, files, n) ||
+	    !limits_budget(spec, takeover_sessions(), &c->budget, err))
 		goto fail;
 	pipes = limits_pipes(spec, &c->budget);
 	counters_set_stripes(count_all_threads(spec));

@@ -70,6 +70,9 @@ count_resolver(const struct spec *spec)
 	return 0;
 }
 
+/* The sessions that another process may accept before it leaves. */
+#define FORMER_SPARE 64
+
 /* The number of admin clients that the reserve covers. */
 #define RESERVE_ADMIN_CLIENTS 64
 
@@ -144,9 +147,35 @@ divide_descriptors(size_t descriptors, size_t own)
 	return b;
 }
 
+/* Makes room for sessions of another process, which a limit that is lower than
+ * it was does not end.  More may come until that process has left, and they may
+ * take what is in reserve. */
+static bool
+make_room_for_former(struct budget *b, uint32_t former, struct err *err)
+{
+	size_t wanted = (size_t)former + former / 4 + FORMER_SPARE;
+	size_t most = (b->descriptors - b->own) / LIMITS_PER_SESSION;
+
+	if (former == 0 || wanted <= b->sessions)
+		return true;
+	if (former > b->sessions && former > most)
+		return err_set(err,
+		    "the process to take over from has %u session%s, and this "
+		    "one may have %zu descriptors, enough for %zu; raise the "
+		    "limit (LimitNOFILE, ulimit -n)",
+		    former, text_s(former), b->descriptors, most);
+	if (wanted > most)
+		wanted = most;
+	if (wanted > MAXCONN_MAX)
+		wanted = MAXCONN_MAX;
+	if (wanted > b->sessions)
+		b->sessions = (uint32_t)wanted;
+	return true;
+}
+
 bool
-limits_budget(
-    const struct spec *spec, struct budget *ret_budget, struct err *err)
+limits_budget(const struct spec *spec, uint32_t former,
+    struct budget *ret_budget, struct err *err)
 {
 	uint32_t maxconn = spec->global.maxconn;
 	size_t open = limits_count_open(), own = count_own(spec, open), wanted;
@@ -177,9 +206,11 @@ limits_budget(
 		    "(LimitNOFILE, ulimit -n) or lower maxconn",
 		    maxconn, wanted, b.descriptors, b.sessions,
 		    text_s(b.sessions));
-	b.by_maxconn = maxconn > 0;
 	if (maxconn > 0)
 		b.sessions = maxconn;
+	if (!make_room_for_former(&b, former, err))
+		return false;
+	b.by_maxconn = maxconn > 0 && b.sessions == maxconn;
 	*ret_budget = b;
 	return true;
 }

@@ -33,10 +33,12 @@ struct budget {
 size_t limits_count_open(void);
 
 /* Raises the soft limit of open descriptors to the hard one, and both if a
- * maxconn asks for more and the process may; then divides them.  Nothing of the
- * spec may be open yet.  Returns false with err set if they do not suffice. */
-bool limits_budget(const struct spec *spec, struct budget *ret_budget,
-    struct err *err) MUST_CHECK;
+ * maxconn asks for more and the process may; then divides them.  former: so
+ * many sessions of another process are to have room as well, whatever maxconn
+ * is.  Nothing of the spec may be open yet.  Returns false with err set if they
+ * do not suffice. */
+bool limits_budget(const struct spec *spec, uint32_t former,
+    struct budget *ret_budget, struct err *err) MUST_CHECK;
 
 /* Checks that the descriptors suffice for the same number of sessions with
  * another spec, without regard to its maxconn.  Returns false with err set if

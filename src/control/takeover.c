@@ -36,6 +36,7 @@ static struct {
 	char *commands;
 	size_t commands_n;
 	uint32_t first_number; /* see takeover_first_number */
+	uint32_t sessions;     /* see takeover_sessions */
 	ev_io left;
 	uint64_t wait_by_ms;    /* see takeover_wait_by_ms; 0: not asked yet */
 	struct timed_task wait; /* until READY */
@@ -88,8 +89,8 @@ receive_handover(struct err *err)
 			        ? "speaks another version of the hand-over"
 			        : "has gone, or says nothing");
 		if (m.kind == HANDOVER_COMMIT) {
-			takeover.first_number =
-			    (uint32_t)strtoul(m.text, NULL, 10);
+			(void)sscanf(m.text, "%" SCNu32 " %" SCNu32,
+			    &takeover.first_number, &takeover.sessions);
 			return true;
 		}
 		if (m.kind == HANDOVER_COMMANDS && !keep_commands(m.text, err))
@@ -256,6 +257,12 @@ uint32_t
 takeover_first_number(void)
 {
 	return takeover.first_number;
+}
+
+uint32_t
+takeover_sessions(void)
+{
+	return takeover.sessions;
 }
 
 bool

@@ -41,6 +41,9 @@ const char *takeover_commands(void);
  * the other process has not told it. */
 uint32_t takeover_first_number(void);
 
+/* Returns how many sessions the other process had, 0: it has not told it. */
+uint32_t takeover_sessions(void);
+
 /* Tells the other process why this one does not serve; it goes on as before. */
 void takeover_failed(const char *why);
 

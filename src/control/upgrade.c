@@ -213,8 +213,9 @@ send_handover(struct upgrade *u)
 			commands = handover_put_lines(&m, u->unsent);
 		} else {
 			m.kind = HANDOVER_COMMIT;
-			snprintf(m.text, sizeof(m.text), "%" PRIu32,
-			    proxy_numbers_end(&u->control->proxy));
+			snprintf(m.text, sizeof(m.text), "%" PRIu32 " %" PRIu32,
+			    proxy_numbers_end(&u->control->proxy),
+			    proxy_sessions(&u->control->proxy));
 		}
 		rc = handover_send(u->channel, &m);
 		if (rc != 0)

@@ -36,7 +36,8 @@ enum handover_kind {
 	HANDOVER_SOCKETS,  /* addresses, with a listening socket for each */
 	HANDOVER_COMMANDS, /* a text: commands, a line each */
 	/* No more of them; the receiver may begin.  A text: the first number
-	 * for its own sessions (proxy/session_facts.h). */
+	 * for its own sessions (proxy/session_facts.h), and how many sessions
+	 * the sender has now. */
 	HANDOVER_COMMIT,
 	HANDOVER_READY,  /* it serves them; a text: what else it takes */
 	HANDOVER_FAILED, /* a text: why it does not */

@@ -284,6 +284,33 @@ has_met_maxconn() {
 	finish former
 }
 
+# Symptom: with a lower maxconn the sessions beyond it were reset.
+@test "upgrade: sessions beyond a lower maxconn go on" {
+	slow_server s
+	begin_with s
+	for name in c1 c2 c3; do
+		asks $name $name
+		wait_for 10 has_line s "got $name"
+	done
+	sed -i 's/^\[global\]/&\nmaxconn = 1/' "$T/lfproxy.ini"
+	upgrade
+	[[ $UPGRADED == *" and 3 sessions" ]] || fail "$UPGRADED"
+	equal "sessions" 3 "$(of_info CurrConns)"
+	equal "reset" 0 "$(of_info FormerSessionsReset)"
+	equal "maxconn" 1 "$(of_info Maxconn)"
+	asks c4 c4
+	wait_for 10 has_met_maxconn
+	for name in c1 c2 c3; do
+		refute has_line s 'got c4'
+		signal s USR1
+		answers $name $name
+	done
+	wait_for 10 has_line s 'got c4'
+	signal s USR1
+	answers c4 c4
+	stop_newest
+}
+
 # Symptom: the present process left its listeners to one that was dead.
 @test "upgrade: a process that ends once it has said READY takes over nothing" {
 	start_app a
