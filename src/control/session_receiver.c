@@ -433,7 +433,8 @@ take_message(struct session_receiver *r)
 		take_passed(r, m.text);
 	else
 		handover_drop(&m);
-	if (m.kind == HANDOVER_COUNTS || m.kind == HANDOVER_PASSED)
+	/* After COUNTS, and new clients leave room for what is to come. */
+	if (m.kind == HANDOVER_PASSED)
 		begin_to_accept(r);
 	return true;
 }

@@ -30,7 +30,7 @@
 struct control;
 struct session_receiver;
 
-/* How long new clients wait for COUNTS, at most. */
+/* How long new clients wait for PASSED, at most. */
 #define RECEIVER_ACCEPT_MS 1000
 /* How long a turn of the loop takes sessions over, at most. */
 #define RECEIVER_TURN_NS (1000 * 1000)

@@ -43,6 +43,7 @@ struct session_sender {
 	ev_timer tick;
 	uint64_t names_by_ms;
 	bool named;       /* the other process has told what it knows */
+	bool announced;   /* the first PASSED is sent */
 	uint32_t *queued; /* the slots of those that are told first, or NULL */
 	size_t queued_n, queued_told;
 	uint32_t at;       /* the next session to tell */
@@ -222,7 +223,8 @@ send_last_rest(struct session_sender *s)
 	}
 }
 
-static void
+/* Returns false while the socket is full. */
+static bool
 send_passed(struct session_sender *s)
 {
 	static struct handover m;
@@ -230,7 +232,17 @@ send_passed(struct session_sender *s)
 	m.kind = HANDOVER_PASSED;
 	snprintf(
 	    m.text, sizeof(m.text), "%u", proxy_sessions(&s->control->proxy));
-	(void)send_text(s, &m);
+	return send_text(s, &m);
+}
+
+/* Tells how many sessions may come, for which new ones leave room.  Returns
+ * false while the socket is full. */
+static bool
+announce(struct session_sender *s)
+{
+	if (!s->announced)
+		s->announced = send_passed(s);
+	return s->announced;
 }
 
 /* -- passes over the sessions -- */
@@ -297,7 +309,7 @@ end_pass(struct session_sender *s, uint64_t now_ms)
 	s->sums_ms = now_ms;
 	if (send_sums(s, now_ms))
 		(void)send_lines(s, &s->counts);
-	send_passed(s);
+	(void)send_passed(s);
 	if (passed != s->passed) {
 		s->pause_ms = 0;
 	} else {
@@ -340,7 +352,7 @@ sender_on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 	}
 	if (now_ms < s->wait_ms || !send_lines(s, &s->later) ||
 	    !send_sums(s, now_ms) || !send_lines(s, &s->counts) ||
-	    channel_is_full(s))
+	    !announce(s) || channel_is_full(s))
 		return;
 	if (s->at < slab_made(&proxy->sessions)) {
 		tell_some(s, now_ms);
@@ -363,10 +375,10 @@ begin_passes(struct session_sender *s)
 		end_sending(s, false);
 		return;
 	}
-	/* The other process lets clients in when it has the counts. */
+	/* The other process lets clients in when it has these. */
 	if (send_lines(s, &s->later) && send_sums(s, clock_now_ms()) &&
 	    send_lines(s, &s->counts))
-		send_passed(s);
+		(void)announce(s);
 	atomic_store_release(&c->proxy.successor, s->to); /* [P41] */
 	s->queued = proxy_list_queued(&c->proxy, &s->queued_n);
 }

@@ -263,7 +263,7 @@ has_met_maxconn() {
 	slow_server s
 	address=127.0.0.1:$(free_port)
 	serve former "${UPGRADE_TOOL[@]}" former "$T/former.sock" "$address" \
-	    left passed=2 passed=1 end
+	    left counts=0 passed=2 passed=1 end
 	site >"$T/lfproxy.ini"
 	sed -i -e "s/^server = a .*/server = s $(addr s)/" \
 	    -e "s/^log = .*/&\nmaxconn = 2/" \
@@ -273,6 +273,7 @@ has_met_maxconn() {
 	wait_for 10 has_line former '^ready$'
 	asks c line
 	step left
+	step counts=0
 	step passed=2
 	wait_for 10 has_met_maxconn
 	equal "sessions" 0 "$(of_info CurrConns)"
