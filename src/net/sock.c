@@ -106,6 +106,18 @@ bind_tcp(int fd, const struct addr *addr, bool both_families,
 	return bind_to(fd, addr);
 }
 
+/* Returns 0 or -errno.  A process that has given up root may not change a file
+ * of root's, and needs not if it has the mode. */
+static int
+set_socket_mode(const char *path, mode_t mode)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && (st.st_mode & 07777) == mode)
+		return 0;
+	return chmod(path, mode) < 0 ? -errno : 0;
+}
+
 /* Gives a socket that was inherited the options and the mode that a new one
  * would get; those that bind(2) settles stay.  Returns 0 or -errno. */
 static int
@@ -115,7 +127,7 @@ fit_inherited(int fd, const struct addr *addr, uint32_t mode,
 	static const struct sock_options none = {.backlog = 0};
 
 	if (addr->sa.sa_family == AF_UNIX)
-		return chmod(addr->un.sun_path, (mode_t)mode) < 0 ? -errno : 0;
+		return set_socket_mode(addr->un.sun_path, (mode_t)mode);
 	if (options && !sock_options_change(fd, true, &none, options, refusal))
 		return -refusal->error;
 	set_flag(fd, IPPROTO_TCP, TCP_NODELAY);

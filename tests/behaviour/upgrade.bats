@@ -328,6 +328,27 @@ parent_of() {
 	stop_newest
 }
 
+# begin_as_nobody: lfproxy is started by root, and gives that up.
+begin_as_nobody() {
+	need_nobody
+	start_app a
+	site | sed 's/^\[global\]/&\nuser = nobody/' >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+}
+
+# Symptom: the files of unix sockets are root's, and their mode could not be set.
+@test "upgrade: a process that has given up root is replaced by one of its user" {
+	begin_as_nobody
+	upgrade
+	equal "user" "$(id -u nobody)" "$(stat -c %u "/proc/$LFPROXY_PID")"
+	equal "unix" a "$(fetch --unix-socket "$T/web.sock" http://x/)"
+	upgrade
+	equal "TCP" a "$(fetch "http://$PORT/")"
+	stop_newest
+}
+
 @test "upgrade: only root and lfproxy's own user name a program" {
 	need_nobody
 	start_app a
