@@ -158,6 +158,25 @@ ask_at(const char *admin, const char *name, struct err *err)
 	return -1;
 }
 
+/* Whether the peer is root, of this process's user, or, for root, the process
+ * that listens at the admin socket: it may have become another user since. */
+static bool
+is_whom_was_asked(int peer, int connection)
+{
+	struct ucred from, asked;
+	socklen_t size = sizeof(from);
+
+	if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &from, &size) < 0)
+		return false;
+	if (from.uid == 0 || from.uid == geteuid())
+		return true;
+	size = sizeof(asked);
+	return geteuid() == 0 &&
+	       getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &asked, &size) ==
+	           0 &&
+	       from.pid > 0 && from.pid == asked.pid;
+}
+
 /* Takes the connection of the other process.  Returns false with err set, the
  * process's own words if it refuses. */
 static bool
@@ -165,8 +184,6 @@ accept_peer(int listener, int connection, const char *admin, struct err *err)
 {
 	struct pollfd fds[] = {{.fd = listener, .events = POLLIN},
 	    {.fd = connection, .events = POLLIN}};
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
 	char text[300] = "";
 
 	if (poll(fds, 2, TAKEOVER_WAIT_MS) <= 0)
@@ -180,9 +197,7 @@ accept_peer(int listener, int connection, const char *admin, struct err *err)
 	}
 	takeover.channel = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	if (takeover.channel < 0 ||
-	    getsockopt(
-	        takeover.channel, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
-	    (peer.uid != 0 && peer.uid != geteuid())) {
+	    !is_whom_was_asked(takeover.channel, connection)) {
 		if (takeover.channel >= 0)
 			close(takeover.channel);
 		takeover.channel = 0;

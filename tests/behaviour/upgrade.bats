@@ -349,6 +349,19 @@ begin_as_nobody() {
 	stop_newest
 }
 
+# Symptom: the process of root's refused that of another user.
+@test "upgrade: root takes over with -x from a process that has given up root" {
+	begin_as_nobody
+	spawn second "$BUILD/lfproxy" -x "$ADMIN" -c "$T/lfproxy.ini"
+	wait_for 20 ended "$FIRST"
+	wait "$FIRST"
+	LFPROXY_PID=
+	equal "the process that answers" "${PIDS[second]}" "$(pid_now)"
+	equal "TCP" a "$(fetch "http://$PORT/")"
+	signal second TERM
+	finish second 20
+}
+
 @test "upgrade: only root and lfproxy's own user name a program" {
 	need_nobody
 	start_app a
