@@ -483,17 +483,17 @@ connect_to_process(struct upgrade *u, const char *name, struct err *err)
 
 	u->channel = fd;
 	if (n == sizeof(addr.sun_path))
-		return err_set(err, "'%.60s...' is too long a name.", name);
+		return err_set(err, "'%.60s...' is too long a name", name);
 	memcpy(addr.sun_path + 1, name + 1, n - 1);
 	if (fd < 0 ||
 	    connect(fd, (const struct sockaddr *)&addr,
 	        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) < 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-		return err_set(err, "No process waits at '%s': %s.", name,
+		return err_set(err, "no process waits at '%s': %s", name,
 		    strerror(errno));
 	if (peer.uid != 0 && peer.uid != geteuid())
 		return err_set(err,
-		    "The process at '%s' is another user's (uid %u).", name,
+		    "the process at '%s' is another user's (uid %u)", name,
 		    (unsigned)peer.uid);
 	u->pid = peer.pid;
 	return true;

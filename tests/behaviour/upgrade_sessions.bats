@@ -504,7 +504,7 @@ has_met_maxconn() {
 	    fail "$output"
 	run -2 "$BUILD/lfproxy" -x "$ADMIN" -t -c "$T/lfproxy.ini"
 	run -1 ctl upgrade @nobody
-	[[ $output == "No process waits at '@nobody': Connection refused." ]] ||
+	[[ $output == "no process waits at '@nobody': Connection refused" ]] ||
 	    fail "$output"
 	spawn second "$BUILD/lfproxy" -x "$ADMIN" -c "$T/lfproxy.ini"
 	wait_for 20 ended "$FIRST"
