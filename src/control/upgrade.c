@@ -372,7 +372,7 @@ report_exit(struct upgrade *u, int pid, int status)
 	else
 		fail_upgrade(u,
 		    "process %d has ended with exit status %d before it "
-		    "served; its errors are in the log",
+		    "served; what it has said, if anything, is in the log",
 		    pid, WEXITSTATUS(status));
 }
 
@@ -489,8 +489,8 @@ connect_to_process(struct upgrade *u, const char *name, struct err *err)
 	    connect(fd, (const struct sockaddr *)&addr,
 	        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) < 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-		return err_set(err, "no process waits at '%s': %s", name,
-		    strerror(errno));
+		return err_set(
+		    err, "no process waits at '%s': %s", name, strerror(errno));
 	if (peer.uid != 0 && peer.uid != geteuid())
 		return err_set(err,
 		    "the process at '%s' is another user's (uid %u)", name,
