@@ -458,7 +458,7 @@ bool
 control_hands_over(const struct control *control)
 {
 	/* The sessions of a process that has left may take hours. */
-	return control->upgrade || control->linger_ms > 0;
+	return control->upgrade || control->has_left;
 }
 
 bool

@@ -7,6 +7,7 @@
 #include "base/notify.h"
 #include "base/text.h"
 #include "control/control_internal.h"
+#include "control/upgrade.h"
 #include "proxy/reaper.h"
 
 /* The interval between two looks whether a phase is over. */
@@ -153,11 +154,14 @@ stop_on_signal(struct ev_loop *loop, ev_signal *signal, int events)
 	(void)loop;
 	(void)events;
 	if (c->phase == RUNNING) {
+		if (c->upgrade)
+			c->linger_ms = clock_now_ms() + LINGER_MS;
 		timed_task_init(&c->stopping, &c->task_timer, run_stop_step);
 		if (delay_ms > 0)
 			enter_leaving(c, delay_ms);
 		else
 			enter_draining(c);
+		upgrade_stop(c);
 	} else if (c->phase != KILLING) {
 		enter_killing(c);
 	}
@@ -171,6 +175,7 @@ stop_for_successor(struct control *control)
 
 	listeners_leave(c->listeners);
 	timed_task_init(&c->stopping, &c->task_timer, run_stop_step);
+	c->has_left = true;
 	c->linger_ms = UINT64_MAX;
 	enter_phase(c, DRAINING, c->model->spec->global.drain_timeout_ms);
 	timed_task_schedule(&c->stopping, clock_now_ms() + STOP_TICK_MS);

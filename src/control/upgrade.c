@@ -41,6 +41,8 @@ struct handed {
 	int fd;
 };
 
+#define UPGRADE_STOPS "lfproxy is stopping"
+
 struct upgrade {
 	struct control *control;
 	unsigned refs;
@@ -158,7 +160,7 @@ commit_upgrade(struct upgrade *u)
 	struct control *c = u->control;
 
 	if (c->phase != RUNNING) {
-		fail_upgrade(u, "it is stopping");
+		fail_upgrade(u, UPGRADE_STOPS);
 		return;
 	}
 	u->served = true;
@@ -580,12 +582,18 @@ upgrade_unref(struct upgrade *upgrade)
 }
 
 void
-upgrade_fini(struct control *control)
+upgrade_stop(struct control *control)
 {
 	struct upgrade *u = control->upgrade;
 
-	if (u && u->served)
-		finish_upgrade(u, true);
-	else if (u)
-		fail_upgrade(u, "it is stopping");
+	if (u && !u->served)
+		fail_upgrade(u, UPGRADE_STOPS);
+}
+
+void
+upgrade_fini(struct control *control)
+{
+	if (control->upgrade && control->upgrade->served)
+		finish_upgrade(control->upgrade, true);
+	upgrade_stop(control);
 }

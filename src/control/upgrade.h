@@ -45,6 +45,10 @@ const struct upgrade_result *upgrade_result(const struct upgrade *upgrade);
 /* Gives up the caller's reference.  Accepts NULL. */
 void upgrade_unref(struct upgrade *upgrade);
 
+/* Gives up an upgrade that is under way, unless the other process serves
+ * already: a signal has asked lfproxy to stop. */
+void upgrade_stop(struct control *control);
+
 /* Gives up an upgrade that is under way: at the end of the process. */
 void upgrade_fini(struct control *control);
 

@@ -191,7 +191,10 @@ one_session() {
 	[[ $output == *"an upgrade is under way"* ]]
 	kill -TERM "$FIRST"
 	await_lfproxy 15
-	finish one 10
+	wait_for 10 ended "${PIDS[one]}"
+	equal "answer" 'no upgrade: lfproxy is stopping' \
+	    "$(cat "$T/one.out" "$T/one.err")"
+	unset 'PIDS[one]'
 	LFPROXY_PID=
 }
 

@@ -156,3 +156,19 @@ late_program() {
 	equal "weight" 7 "$(stat_of app a weight)"
 	stop_newest
 }
+
+# Symptom: the client was answered nothing at all.
+@test "upgrade: a client that waits is told when lfproxy is stopped" {
+	start_app a
+	begin
+	late_program
+	spawn upgrade "$BUILD/lfproxyctl" -S "$ADMIN" upgrade "$T/late"
+	begun() { [ -n "$(pgrep -P "$FIRST")" ]; }
+	wait_for 10 begun
+	kill -TERM "$FIRST"
+	wait_for 20 ended "${PIDS[upgrade]}"
+	equal "answer" 'no upgrade: lfproxy is stopping' \
+	    "$(cat "$T/upgrade.out" "$T/upgrade.err")"
+	unset 'PIDS[upgrade]'
+	await_lfproxy 20
+}
