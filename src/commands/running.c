@@ -115,6 +115,43 @@ tell_paused(struct walk *w, const char *name, const char *what)
 	tell(w, NULL, NULL);
 }
 
+/* what: `check` or `agent`; addr AF_UNSPEC and port 0: not set. */
+static void
+tell_place(struct walk *w, const char *name, const char *what,
+    const struct addr *addr, unsigned port)
+{
+	char key[32], host[ADDR_TEXT_SIZE];
+
+	PUT(w->configured, "that of the file");
+	if (addr->sa.sa_family != AF_UNSPEC) {
+		PUT(key, "%s_addr", what);
+		PUT(w->value, "%s", addr_host(addr, host));
+		PUT(w->subject, "server %s %s-addr", name, what);
+		PUT(w->commands, "set server %s %s-addr %s\n", name, what,
+		    w->value);
+		tell(w, key, w->value);
+	}
+	if (port > 0) {
+		PUT(key, "%s_port", what);
+		PUT(w->value, "%u", port);
+		PUT(w->subject, "server %s %s-port", name, what);
+		PUT(w->commands, "set server %s %s-port %u\n", name, what,
+		    port);
+		tell(w, key, w->value);
+	}
+}
+
+static void
+tell_places(struct walk *w, const struct server *s, const char *name)
+{
+	const struct server_overrides *o = &s->state->overrides;
+
+	if (s->check.on)
+		tell_place(w, name, "check", &o->check_addr, o->check_port);
+	if (s->agent.on)
+		tell_place(w, name, "agent", &o->agent_addr, o->agent_port);
+}
+
 static void
 tell_server_changes(struct walk *w, const struct server *s, const char *name)
 {
@@ -198,6 +235,7 @@ walk_server(struct walk *w, const struct server *s, bool added)
 	if (!s->spec->added || s->state->overrides.set.weight.is_set ||
 	    s->state->overrides.set.maxconn.is_set)
 		tell_server_changes(w, s, name);
+	tell_places(w, s, name);
 	w->server[0] = '\0';
 	w->of_set = false;
 }

@@ -51,6 +51,29 @@ begin_with_servers() {
 	stop_newest
 }
 
+# Symptom: the other process checked at the place of the file, and the server
+# went down.
+@test "upgrade: a server is checked where an operator has said" {
+	start_app a
+	start_app b
+	begin_with_servers <<-END
+		[backend spare]
+		check = connect interval=100ms fall=1 rise=1
+		server = s 127.0.0.1:$(free_port)
+		server = other $(addr b)
+	END
+	wait_for 10 status_is DOWN spare s
+	ctl set server spare/s check-addr 127.0.0.1 port "$(addr a | sed 's/.*://')"
+	wait_for 10 status_is UP spare s
+	[[ $(ctl show drift) == *"server spare/s check-port: "*" -> $(addr a | sed 's/.*://')"* ]] ||
+	    fail "$(ctl show drift)"
+	upgrade
+	pause 0.5
+	status_is UP spare s || fail "$(stat_of spare s status)"
+	equal "drift" 2 "$(ctl show drift | grep -c 'spare/s check-')"
+	stop_newest
+}
+
 @test "upgrade: servers stay down and stopping, enabled and added ones as well" {
 	start_app a
 	start_app b
