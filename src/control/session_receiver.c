@@ -494,6 +494,12 @@ session_receiver_free(struct session_receiver *receiver)
 	free(receiver);
 }
 
+bool
+session_receiver_is_open(const struct session_receiver *receiver)
+{
+	return receiver && receiver->channel >= 0;
+}
+
 struct receiver_status
 session_receiver_status(const struct session_receiver *receiver)
 {

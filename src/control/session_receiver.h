@@ -43,6 +43,9 @@ struct session_receiver *session_receiver_new(
 /* Accepts NULL. */
 void session_receiver_free(struct session_receiver *receiver);
 
+/* Returns whether the other process is still there.  NULL: it is not. */
+bool session_receiver_is_open(const struct session_receiver *receiver);
+
 struct receiver_status {
 	uint32_t taken;   /* sessions that go on here */
 	uint32_t refused; /* that could not, and were reset */

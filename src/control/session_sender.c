@@ -18,6 +18,7 @@
 #include "control/closed_sent.h"
 #include "control/control_internal.h"
 #include "control/counters_sent.h"
+#include "control/session_receiver.h"
 #include "control/sources_sent.h"
 #include "net/handover.h"
 #include "proxy/reaper.h"
@@ -228,10 +229,12 @@ static bool
 send_passed(struct session_sender *s)
 {
 	static struct handover m;
+	uint32_t left = session_receiver_status(s->control->receiver).left;
 
+	/* Those of a process before this one are at its servers as well. */
 	m.kind = HANDOVER_PASSED;
-	snprintf(
-	    m.text, sizeof(m.text), "%u", proxy_sessions(&s->control->proxy));
+	snprintf(m.text, sizeof(m.text), "%u",
+	    proxy_sessions(&s->control->proxy) + left);
 	return send_text(s, &m);
 }
 

@@ -7,6 +7,7 @@
 #include "base/notify.h"
 #include "base/text.h"
 #include "control/control_internal.h"
+#include "control/session_receiver.h"
 #include "control/upgrade.h"
 #include "proxy/reaper.h"
 
@@ -116,6 +117,10 @@ static bool
 has_finished(const struct control *c, uint64_t now_ms)
 {
 	if (c->phase != KILLING && now_ms < c->linger_ms)
+		return false;
+	/* What a former process tells is passed on to the next one. */
+	if (c->phase != KILLING && c->has_left &&
+	    session_receiver_is_open(c->receiver))
 		return false;
 	if (c->phase == KILLING && now_ms >= c->phase_ends_ms)
 		return true;

@@ -455,6 +455,51 @@ has_met_maxconn() {
 	stop_newest
 }
 
+# Symptom: the second process ended before the first one, and the third one knew
+# nothing of the first one's sessions: maxconn did not hold, and what they had
+# counted was lost.
+@test "upgrade: the third process knows of the sessions of the first one" {
+	local second
+
+	make_site www.example
+	slow_server s
+	site >"$T/lfproxy.ini"
+	cat >>"$T/lfproxy.ini" <<-END
+		timeout_queue = 10m
+		[tls web]
+		cert = $T/www.example.pem
+		[frontend secure]
+		listen = 127.0.0.1:0 tls=web
+		backend = app
+	END
+	sed -i "s/^server = a .*/server = s $(addr s) maxconn=1/" "$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+	mkfifo "$T/fifo"
+	spawn tls sh -c "exec openssl s_client -quiet -connect $(listening secure) <'$T/fifo'"
+	exec 7>"$T/fifo"
+	echo hello >&7
+	wait_for 10 has_line s 'got hello'
+	upgrade
+	second=$LFPROXY_PID
+	upgrade
+	equal "what stays" 1 "$(of_info FormerSessionsLeft)"
+	asks c line
+	wait_for 10 in_state QUEUED 1
+	refute has_line s 'got line'
+	signal s USR1
+	wait_for 10 has_line s 'got line'
+	wait_for 15 ended "$FIRST"
+	wait_for 15 ended "$second"
+	equal "bytes" 6 "$(stat_of secure FRONTEND bin)"
+	[[ $(ctl show closed) == *" fe=secure "* ]] || fail "$(ctl show closed)"
+	exec 7>&-
+	signal s USR1
+	answers c line
+	stop_newest
+}
+
 @test "upgrade: the other process waits for the names of its servers" {
 	local asked
 
