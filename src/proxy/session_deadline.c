@@ -133,7 +133,7 @@ min_u64(uint64_t a, uint64_t b)
 }
 
 /* Returns when the session reaches max_age.  The jitter is derived from what is
- * fixed for the session, so it takes no memory. */
+ * fixed for the session, in another process as well, so it takes no memory. */
 static uint64_t
 age_ends_ms(const struct session *s)
 {
@@ -143,7 +143,7 @@ age_ends_ms(const struct session *s)
 	if (life_ms == 0)
 		return UINT64_MAX;
 	if (f->max_age_jitter > 0)
-		life_ms -= mix64(s->accepted_wall_us + s->index) %
+		life_ms -= mix64(s->accepted_wall_us + s->number) %
 		           (life_ms * f->max_age_jitter / 100 + 1);
 	return s->accepted_ms + life_ms;
 }

@@ -500,6 +500,48 @@ has_met_maxconn() {
 	stop_newest
 }
 
+# ends: when each session will end, by its id, in units of 100 s.
+ends() {
+	ctl show sess json | python3 -c '
+import json, sys, time
+for s in json.load(sys.stdin):
+    print(s["id"], round((time.time() * 1000 + s["expires_ms"]) / 100000))'
+}
+
+# Symptom: each session got another jitter, and many were too old at once.
+@test "upgrade: sessions reach max_age when they would have" {
+	slow_server s
+	begin_with s
+	sed -i -e 's/^backend = app/&\nmax_age = 10h jitter=50%\ntimeout_client = 1d/' \
+	    -e 's/^check = off/&\ntimeout_server = 1d/' "$T/lfproxy.ini"
+	ctl reload
+	for name in 1 2 3 4 5 6 7 8; do
+		asks c$name $name
+		wait_for 10 has_line s "got $name"
+	done
+	# The others get other places there.
+	for name in 1 2 3; do
+		signal s USR1
+		answers c$name $name
+	done
+	wait_for 10 sessions_are 5
+	ends >"$T/before"
+	upgrade
+	ends >"$T/after"
+	[ "$(wc -l <"$T/after")" = 5 ]
+	# Round-offs and a slow machine apart.
+	python3 - "$T/before" "$T/after" <<-'END'
+		import sys
+		a, b = (dict(l.split() for l in open(p)) for p in sys.argv[1:])
+		assert all(abs(int(a[i]) - int(b[i])) <= 1 for i in b), (a, b)
+	END
+	for name in 4 5 6 7 8; do
+		signal s USR1
+		answers c$name $name
+	done
+	stop_newest
+}
+
 @test "upgrade: the other process waits for the names of its servers" {
 	local asked
 
