@@ -80,9 +80,15 @@ void
 session_set_state(
     struct session *s, enum session_state state, struct pool_thread *self)
 {
+	/* Its time in the queue of another process counts. */
+	bool waits_on = s->state == SESSION_ACCEPTED &&
+	                state == SESSION_QUEUED &&
+	                s->waiter.since_us != WAITER_NEW;
+
 	ENSURE(edges[s->state][state]);
 	atomic_store_relaxed(&s->state, (uint8_t)state);
-	s->state_ms = turn_now_ms(self);
+	if (!waits_on)
+		s->state_ms = turn_now_ms(self);
 	session_set_deadline(s, self);
 }
 

@@ -357,7 +357,8 @@ session_adopt(struct proxy *proxy, const struct session_image *image,
 	adopt_pace(s, image, proxy);
 	atomic_store_relaxed(&s->state,
 	    (uint8_t)state_of_phase((enum image_phase)image->n[IMAGE_PHASE]));
-	s->state_ms = now_ms;
+	/* See session_set_state. */
+	s->state_ms = now_ms - past_ms(image->n[IMAGE_QUEUED_MS], now_ms);
 	s->connecting_ns = image->n[IMAGE_LEFT_NS];
 	event_handler_note(&s->handler, NOTE_ADOPT);
 	proxy_set_deadline(proxy, s->index, now_ms + 1); /* [P13] */

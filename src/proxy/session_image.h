@@ -61,7 +61,8 @@
 	X(33, NUMBER, "see session_id; 0: an older sender does not tell it")   \
 	X(34, LEFT_NS, "clock_now_ns, when it was sent")                       \
 	X(35, PAID_NS_C, "clock_now_ns, see pacing_paid_ns")                   \
-	X(36, PAID_NS_S, "clock_now_ns")
+	X(36, PAID_NS_S, "clock_now_ns")                                       \
+	X(37, QUEUED_MS, "for how long it has waited in the queue")
 
 enum image_number {
 #define X(tag, name, what) IMAGE_##name,

@@ -184,6 +184,8 @@ put_facts(const struct session *s, struct session_image *image,
 	n[IMAGE_CLOSER] = s->closer;
 	n[IMAGE_TRIES] = s->tries;
 	n[IMAGE_POSITION] = s->waiter.position;
+	if (s->state == SESSION_QUEUED)
+		n[IMAGE_QUEUED_MS] = turn_now_ms(self) - s->state_ms;
 	n[IMAGE_LEFT_NS] = clock_now_ns();
 	put_flag(image, IMAGE_REDISPATCHED, s->redispatched);
 	put_flag(image, IMAGE_ASKED, s->asked);

@@ -500,6 +500,38 @@ has_met_maxconn() {
 	stop_newest
 }
 
+# Symptom: timeout_queue began again with each upgrade.
+@test "upgrade: a client that queues has waited before" {
+	local left
+
+	slow_server s
+	begin_with s maxconn=1
+	sed -i 's/^check = off/&\ntimeout_queue = 10m/' "$T/lfproxy.ini"
+	ctl reload
+	asks first one
+	wait_for 10 has_line s 'got one'
+	asks second two
+	wait_for 10 in_state QUEUED 1
+	pause 1
+	upgrade
+	wait_for 10 in_state QUEUED 1
+	pause 1
+	upgrade
+	wait_for 10 in_state QUEUED 1
+	left=$(ctl show sess json | python3 -c '
+import json, sys
+print(*[s["expires_ms"] for s in json.load(sys.stdin)
+        if s["state"] == "QUEUED"])')
+	# Of 10 minutes; a slow machine may take long.
+	[ "$left" -le 598000 ] || fail "$left ms are left"
+	signal s USR1
+	answers first one
+	wait_for 10 has_line s 'got two'
+	signal s USR1
+	answers second two
+	stop_newest
+}
+
 # ends: when each session will end, by its id, in units of 100 s.
 ends() {
 	ctl show sess json | python3 -c '
