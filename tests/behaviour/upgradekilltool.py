@@ -87,6 +87,7 @@ class Manager:
         self.directory, self.program = directory, program
         self.store, self.main, self.kills_group = {}, 0, True
         self.ready, self.starts, self.refused_main = False, 0, 0
+        self.foreign = set()
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self.socket.bind(f"{directory}/notify")
@@ -116,11 +117,16 @@ class Manager:
     def family(self):
         """All processes of lfproxy that live."""
         own, found = os.getsid(0), []
-        for name in os.listdir("/proc"):
-            if not name.isdigit() or int(name) == os.getpid():
-                continue
+        names = {name for name in os.listdir("/proc") if name.isdigit()}
+        # No process of another session ever joins this one, so that only new
+        # processes have to be looked at.
+        self.foreign &= names
+        for name in names - self.foreign:
             stat = stat_of(name)
-            if stat is None or stat[2] != own or stat[0] in "ZX":
+            if stat is not None and stat[2] != own:
+                self.foreign.add(name)
+                continue
+            if stat is None or stat[0] in "ZX" or int(name) == os.getpid():
                 continue
             try:
                 if os.readlink(f"/proc/{name}/exe") == self.program:
@@ -197,7 +203,7 @@ class Manager:
             time.sleep(0.002)
             self.hear()
 
-    def wait(self, condition, what, seconds=DEADLINE):
+    def wait(self, condition, what, seconds=DEADLINE, pause=0.002):
         """As until, while the main process may end."""
         end = now() + seconds
         while True:
@@ -206,7 +212,7 @@ class Manager:
                 return
             if now() > end:
                 raise Failed(f"not within {seconds} s: {what}")
-            time.sleep(0.002)
+            time.sleep(pause)
 
 
 class Rounds:
@@ -262,7 +268,7 @@ class Rounds:
             if now() > end:
                 raise Failed(f"connections with other than one process: {wrong}")
             self.manager.poll()
-            time.sleep(0.01)
+            time.sleep(0.05)
             again = self.wrong_owners()
             wrong = {i: again[i] for i in wrong if i in again}
 
@@ -330,7 +336,7 @@ class Rounds:
         print(self.story, file=sys.stderr, flush=True)
         failed = "this process goes on" in text
         m.wait(lambda: self.pid_now() in m.family(), "a process answers",
-               SERVED_IN)
+               SERVED_IN, pause=0.02)
         m.wait(self.served, "a session is served", SERVED_IN)
         if failed and m.starts > starts:
             self.count("new was the main process and is dead, failed")
@@ -374,7 +380,7 @@ class Rounds:
             kill(pid)
         m.wait(lambda: not m.family_but_main(), "the others are gone")
         m.wait(lambda: alive(m.main) and self.pid_now() == m.main,
-               "the main process answers", SERVED_IN)
+               "the main process answers", SERVED_IN, pause=0.02)
 
 
 def run(rounds, kills, seed):
