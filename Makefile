@@ -416,7 +416,8 @@ check-long: ## the tests that take minutes: storms, a minute of reloads, leaks
 
 check-san: ## unit and behaviour tests under ASan+UBSan, then under TSan
 	@scripts/install-deps check
-	@$(MAKE) --no-print-directory $(ALL_CPUS) MODE=release tools
+	@$(MAKE) --no-print-directory $(ALL_CPUS) MODE=release tools \
+	    build/release/lfproxyctl
 	@rc=0; for mode in asan tsan; do \
 		echo "== $$mode"; \
 		$(MAKE) --no-print-directory MODE=$$mode all units fuzzers && \

@@ -114,7 +114,7 @@ reloads() {
 	said del server app/b \
 	    "Server still has connections attached to it, cannot remove it."
 	said wait 50 srv-removable app/b "Wait delay expired."
-	spawn waiter "$BUILD/lfproxyctl" -S "$ADMIN" wait 60s srv-removable app/b
+	spawn waiter "$CTL" -S "$ADMIN" wait 60s srv-removable app/b
 	equal "sessions of b" 2 "$(column scur b)"
 	signal held TERM
 	finish held
@@ -486,8 +486,8 @@ del_later() {
 	}
 	web a
 	equal "an operator" "Permission denied" \
-	    "$("$BUILD/lfproxyctl" -S "$ADMIN.op" del server app/a 2>&1 || true)"
-	equal "an operator" "Permission denied" "$("$BUILD/lfproxyctl" \
+	    "$("$CTL" -S "$ADMIN.op" del server app/a 2>&1 || true)"
+	equal "an operator" "Permission denied" "$("$CTL" \
 	    -S "$ADMIN.op" add server app/b 127.0.0.1:1 2>&1 || true)"
 	while IFS='|' read -r words answer; do
 		# shellcheck disable=SC2086 # words

@@ -6,6 +6,8 @@
 
 load helpers
 
+CTL=$BUILD/lfproxyctl
+
 ADMIN=$T/admin.sock
 
 common() {
@@ -24,7 +26,7 @@ common() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 # talk: stdin goes to the socket as it is, what comes back to stdout.
@@ -247,7 +249,7 @@ time.sleep(600)
 	wait_for 10 has_line stalled '^ready$'
 	for _ in 1 2 3 4 5; do
 		equal "the answer" admin "$(timeout $((60 * PATIENCE)) \
-		    "$BUILD/lfproxyctl" -S "$ADMIN" show cli level)"
+		    "$CTL" -S "$ADMIN" show cli level)"
 	done
 	# The default maxconn is 256.
 	fds_at_most $((fds + 262))
@@ -281,7 +283,7 @@ time.sleep(600)
 ' "$ADMIN" "$T/short"
 	wait_for 20 has_line deaf '^ready$'
 	equal "the answer" admin "$(timeout $((60 * PATIENCE)) \
-	    "$BUILD/lfproxyctl" -S "$ADMIN" show cli level)"
+	    "$CTL" -S "$ADMIN" show cli level)"
 	equal "who answers" a "$(fetch "$(url)")"
 	wait_for 20 fds_at_most $((fds + 50))
 	fds_at_least $((fds + 50))
@@ -431,14 +433,14 @@ print(c["who"].split()[0], c["before"], c["after"])')"
 
 @test "lfproxyctl: usage, version, and where the socket is" {
 	two_apps
-	run -2 "$BUILD/lfproxyctl"
-	run -2 "$BUILD/lfproxyctl" -x
+	run -2 "$CTL"
+	run -2 "$CTL" -x
 	run -2 ctl $'show\ninfo'
-	run -0 "$BUILD/lfproxyctl" -h
+	run -0 "$CTL" -h
 	[[ $output == usage:* ]]
-	run -0 "$BUILD/lfproxyctl" -V
+	run -0 "$CTL" -V
 	[[ $output =~ ^lfproxyctl\ [0-9]+\.[0-9]+ ]]
-	LFPROXY_ADMIN=$ADMIN run -0 "$BUILD/lfproxyctl" show cli level
+	LFPROXY_ADMIN=$ADMIN run -0 "$CTL" show cli level
 	equal "the answer" admin "$output"
 	LFPROXY_ADMIN=/nowhere run -0 ctl "show cli level"
 }
@@ -456,8 +458,8 @@ print(c["who"].split()[0], c["before"], c["after"])')"
 	[[ $output == *"$ADMIN"*"No such file"*"is lfproxy running"* ]]
 	spawn mute socat "UNIX-LISTEN:$T/mute.sock" 'EXEC:true'
 	wait_for 10 test -S "$T/mute.sock"
-	run -3 "$BUILD/lfproxyctl" -S "$T/mute.sock" show info
+	run -3 "$CTL" -S "$T/mute.sock" show info
 	[[ $output == *"$T/mute.sock"* ]]
-	run -3 "$BUILD/lfproxyctl" -S "/$(printf 'x%.0s' {1..200})" show info
+	run -3 "$CTL" -S "/$(printf 'x%.0s' {1..200})" show info
 	[[ $output == *"too long"* ]]
 }

@@ -54,7 +54,7 @@ checked() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 @test "admin clients: Python's csv reader" {

@@ -32,14 +32,14 @@ said() {
 }
 
 tcp() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show cli sockets |
+	"$CTL" -S "$ADMIN" show cli sockets |
 	    sed -n 's/^ipv4@\([^ ]*\) .*/\1/p'
 }
 
 @test "admin sockets: each has its level" {
 	sockets "admin = $ADMIN\nadmin = $T/op level=operator\nadmin = $T/user level=user\nadmin = 127.0.0.1:0 level=operator\nadmin = 127.0.0.1:0"
 	equal "the list" "admin operator user operator user" \
-	    "$("$BUILD/lfproxyctl" -S "$ADMIN" show cli sockets | awk 'NR > 1 && NF { print $2 }' | xargs)"
+	    "$("$CTL" -S "$ADMIN" show cli sockets | awk 'NR > 1 && NF { print $2 }' | xargs)"
 	equal "operator" 'operator|||' "$(said "UNIX-CONNECT:$T/op" 'show cli level;show table\n')"
 	equal "operator" 'Permission denied||' \
 	    "$(said "UNIX-CONNECT:$T/op" 'set pool main threads 3\n')"
@@ -47,8 +47,8 @@ tcp() {
 	equal "user" 'user||Permission denied||Permission denied||' \
 	    "$(said "UNIX-CONNECT:$T/user" 'show cli level;show errors;reload\n')"
 	equal "lfproxyctl and TCP" operator \
-	    "$("$BUILD/lfproxyctl" -S "$(tcp | sed -n 1p)" show cli level)"
-	run -3 "$BUILD/lfproxyctl" -S 127.0.0.1: show info
+	    "$("$CTL" -S "$(tcp | sed -n 1p)" show cli level)"
+	run -3 "$CTL" -S 127.0.0.1: show info
 	[[ $output == *"HOST:PORT"* ]]
 	equal "TCP" 'operator||' "$(said "TCP:$(tcp | sed -n 1p)" 'show cli level\n')"
 	equal "TCP's default" 'user||' "$(said "TCP:$(tcp | sed -n 2p)" 'show cli level\n')"
@@ -57,7 +57,7 @@ tcp() {
 @test "admin sockets: a change through TCP is noted with its address" {
 	sockets "admin = $ADMIN\nadmin = 127.0.0.1:0 level=admin"
 	said "TCP:$(tcp)" 'set pool main threads 3\n'
-	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" show changes
+	run -0 "$CTL" -S "$ADMIN" show changes
 	[[ $output =~ ^1\ [^\ ]+\ 127\.0\.0\.1:[0-9]+:\ pool\ main\ threads:\ 2\ -\>\ 3$ ]] ||
 	    fail "$output"
 }
@@ -115,7 +115,7 @@ tcp() {
 # may USER GROUP SOCKET: whether the user, in that group alone, may connect.
 may() {
 	setpriv --reuid "$1" --regid "$2" --clear-groups \
-	    "$BUILD/lfproxyctl" -S "$3" show cli level >"$T/may" 2>&1
+	    "$CTL" -S "$3" show cli level >"$T/may" 2>&1
 }
 
 may_not() {
@@ -127,7 +127,7 @@ may_not() {
 # succeeds.
 group_of() {
 	sed -i "s|^admin = $T/s/a.*|admin = $T/s/a mode=0660 $*|" "$T/lfproxy.ini"
-	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" reload
+	run -0 "$CTL" -S "$ADMIN" reload
 }
 
 # Gives a file to the group 8 by a list of version 2: tag, rights and id of each.
@@ -154,13 +154,13 @@ give_without_chown() {
 	# A reload that is refused puts it back.
 	sed -i "s|^admin = $T/s/a.*|admin = $T/s/a group=mail\nadmin = $T/none/b|" \
 	    "$T/lfproxy.ini"
-	run -1 "$BUILD/lfproxyctl" -S "$ADMIN" reload
+	run -1 "$CTL" -S "$ADMIN" reload
 	may daemon daemon "$T/s/a"
 	may_not daemon mail "$T/s/a"
 	sed -i "/^admin = .*none/d" "$T/lfproxy.ini"
 	sed -i "s|^admin = $T/s/a.*|admin = $T/s/a mode=0600 group=daemon|" \
 	    "$T/lfproxy.ini"
-	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" reload
+	run -0 "$CTL" -S "$ADMIN" reload
 	may_not daemon daemon "$T/s/a"
 	group_of
 	may_not daemon daemon "$T/s/a"
@@ -189,11 +189,11 @@ give_without_chown() {
 	equal "root" 'admin||' "$(said "UNIX-CONNECT:$T/all" 'show cli level\n')"
 	equal "not named" 'user||' "$(said "UNIX-CONNECT:$T/named" 'show cli level\n')"
 	equal "by group" 'operator' \
-	    "$(nobody "$BUILD/lfproxyctl" -S "$T/all" show cli level)"
+	    "$(nobody "$CTL" -S "$T/all" show cli level)"
 	equal "by name" 'admin' \
-	    "$(nobody "$BUILD/lfproxyctl" -S "$T/named" show cli level)"
-	nobody "$BUILD/lfproxyctl" -S "$T/named" set pool main threads 3
-	"$BUILD/lfproxyctl" -S "$ADMIN" show changes |
+	    "$(nobody "$CTL" -S "$T/named" show cli level)"
+	nobody "$CTL" -S "$T/named" set pool main threads 3
+	"$CTL" -S "$ADMIN" show changes |
 	    grep -qE "^1 [^ ]+ nobody \(uid $(id -u nobody), pid [0-9]+\): pool main threads: 2 -> 3$"
 }
 
@@ -204,8 +204,8 @@ give_without_chown() {
 	group=$(getent group | awk -F: '$3 > 0 && $3 < 1000 { print $1; exit }')
 	sockets "admin = $ADMIN\nadmin = $T/all mode=0666 level=user admins=@$group"
 	equal "in the group" admin "$(setpriv --reuid nobody --regid nogroup \
-	    --groups "$group" "$BUILD/lfproxyctl" -S "$T/all" show cli level)"
-	equal "not in it" user "$(nobody "$BUILD/lfproxyctl" -S "$T/all" show cli level)"
+	    --groups "$group" "$CTL" -S "$T/all" show cli level)"
+	equal "not in it" user "$(nobody "$CTL" -S "$T/all" show cli level)"
 }
 
 @test "admin sockets: each has its time-out and its limit on connections" {
@@ -246,7 +246,7 @@ assert b"" in [s.recv(100) for s in socks]
 	wait_for 30 has_line foe '^ready$'
 	for i in 1 2 3 4 5; do
 		run -0 timeout $((60 * PATIENCE)) \
-		    "$BUILD/lfproxyctl" -S "$T/shared" show cli level
+		    "$CTL" -S "$T/shared" show cli level
 		equal "try $i" admin "$output"
 	done
 	end foe
@@ -262,7 +262,7 @@ assert b"" in [s.recv(100) for s in socks]
 	wait_for 30 has_line foe '^ready$'
 	for i in 1 2 3 4 5; do
 		run -0 timeout $((60 * PATIENCE)) \
-		    "$BUILD/lfproxyctl" -S "$ADMIN" show cli level
+		    "$CTL" -S "$ADMIN" show cli level
 		equal "try $i" admin "$output"
 	done
 	end foe
@@ -275,7 +275,7 @@ assert b"" in [s.recv(100) for s in socks]
 	run timeout $((60 * PATIENCE)) curl -s --http0.9 -m 60 \
 	    --data-binary $'\nset pool main threads 3\n' "http://$(tcp)/"
 	equal "the answer" "Closed: this is not an HTTP port." "$output"
-	equal "the changes" "" "$("$BUILD/lfproxyctl" -S "$ADMIN" show changes | grep threads || true)"
+	equal "the changes" "" "$("$CTL" -S "$ADMIN" show changes | grep threads || true)"
 	wait_for 10 lfproxy_said \
 	    '^lfproxy: (warning: )?admin: 127\.0\.0\.1:[0-9]+: closed: it sent an HTTP request'
 }
@@ -288,7 +288,7 @@ assert b"" in [s.recv(100) for s in socks]
 	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
 	[[ $output == *"lfproxy.ini:"*": $warning"* ]] || fail "$output"
 	equal "warnings" 1 "$(grep -c warning: <<<"$output")"
-	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" reload
+	run -0 "$CTL" -S "$ADMIN" reload
 	[[ $output == *"lfproxy.ini:"*": $warning"* ]] || fail "$output"
 	wait_for 10 lfproxy_said "^lfproxy: .*lfproxy.ini:[0-9]+: $warning"
 }

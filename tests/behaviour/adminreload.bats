@@ -33,7 +33,7 @@ begin() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$@"
+	"$CTL" -S "$@"
 }
 
 # reloads N: the log says so often that it was done, or refused.

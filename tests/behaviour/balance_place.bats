@@ -13,9 +13,9 @@ shares() {
 	local got='' i
 
 	for ((i = 0; i < ROUNDS; i++)); do
-		"$BUILD/lfproxyctl" -S "$1" 'set server app/d state maint'
+		"$CTL" -S "$1" 'set server app/d state maint'
 		got+=$(fetch -H 'Connection: close' "$2")
-		"$BUILD/lfproxyctl" -S "$1" 'set server app/d state ready'
+		"$CTL" -S "$1" 'set server app/d state ready'
 		got+=$(fetch -H 'Connection: close' "$2")
 	done
 	had=$(for i in a b c d; do

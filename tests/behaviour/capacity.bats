@@ -18,7 +18,7 @@ common() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 # row RESOURCE OF KEY: of `show capacity json`.

@@ -77,7 +77,7 @@ write_trouble() {
 		echo "rounds $n"
 	END
 	chmod +x "$T/resize" "$T/storm" "$T/crowd" "$T/starve"
-	export T CTL=$BUILD/lfproxyctl TOOLS
+	export T CTL TOOLS
 }
 
 # chaos SECONDS

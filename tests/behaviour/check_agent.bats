@@ -64,13 +64,13 @@ answers() {
 }
 
 nothing_drains() {
-	[ -z "$("$BUILD/lfproxyctl" -S "$ADMIN" show drains)" ]
+	[ -z "$("$CTL" -S "$ADMIN" show drains)" ]
 }
 
 @test "agent: maint while the server fades for a drain stays maint" {
 	with_agent
 	agent up
-	"$BUILD/lfproxyctl" -S "$ADMIN" drain server app/a over 2s
+	"$CTL" -S "$ADMIN" drain server app/a over 2s
 	agent maint
 	until_column 10 a status MAINT
 	agent up
@@ -171,7 +171,7 @@ s.recv(1000000) and s.recv(1)
 }
 
 queued_is() {
-	[ "$("$BUILD/lfproxyctl" -S "$ADMIN" show stat app 2 -1 |
+	[ "$("$CTL" -S "$ADMIN" show stat app 2 -1 |
 	    awk -F, '$2 == "BACKEND" { print $3 }')" = "$1" ]
 }
 
@@ -181,10 +181,10 @@ queued_is() {
 	until_column 10 a slim 7
 	agent 'up'
 	wait_for 10 column_is a last_agt up
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
 	equal "maxconn" 7 "$(column a slim)"
 	sed -i '/server = a /s/$/ maxconn=9/' "$T/lfproxy.ini"
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
 	equal "maxconn" 9 "$(column a slim)"
 }
 
@@ -221,11 +221,11 @@ queued_is() {
 	with_agent
 	agent '20% drain maxconn:3'
 	until_column 10 a status 'DRAIN (agent)'
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
 	equal "the status" 'DRAIN (agent)' "$(column a status)"
 	equal "the weight" 20 "$(column a weight)"
 	sed -i 's/agent = on.*/agent = off/' "$T/lfproxy.ini"
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
 	equal "the weight" 100 "$(column a weight)"
 	equal "maxconn" "" "$(column a slim)"
 	equal "who answers" "a b" "$(answers)"

@@ -209,7 +209,7 @@ says() {
 		s-empty    L7RSP        .{0}       $QUICK         Layer7_invalid_response   1            100    an_empty_line.*
 		s-nonsense L7RSP        .{0}       $QUICK         Layer7_invalid_response   1            100    GET_/_HTTP/1.1
 	END
-	equal "nobody is down" "" "$("$BUILD/lfproxyctl" -S "$ADMIN" show stat app 4 -1 |
+	equal "nobody is down" "" "$("$CTL" -S "$ADMIN" show stat app 4 -1 |
 	    grep -c DOWN | grep -v '^0$' || true)"
 }
 

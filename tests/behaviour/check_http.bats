@@ -110,7 +110,7 @@ tls() {
 		check_header = X-Probe: a b" web nginx
 	until_check nginx L7OK 200
 	sed -i 's/X-Probe: a b/X-Probe: c/' "$T/lfproxy.ini"
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
 	until_failed nginx L7STS
 	equal "the code" 403 "$(column nginx check_code)"
 }
@@ -131,7 +131,7 @@ tls() {
 	equal "the code" 503 "$(column a check_code)"
 	equal "the reason" "Service Unavailable" "$(column a last_chk)"
 	wait_for 10 lfproxy_said "server app/a is down: $why"
-	"$BUILD/lfproxyctl" -S "$ADMIN" show events app/a >"$T/events"
+	"$CTL" -S "$ADMIN" show events app/a >"$T/events"
 	grep -qE "server app/a is down: $why" "$T/events" ||
 	    fail "$(cat "$T/events")"
 }

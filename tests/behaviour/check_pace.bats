@@ -98,7 +98,7 @@ ten_intervals() {
 	equal "a's status" "UP 2/3" "$(column a status)"
 
 	sed -i 's/fast_interval=1h/down_interval=1h/' "$T/lfproxy.ini"
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
 	until_column 10 a status DOWN
 	restart_app a
 	ten_intervals
@@ -124,7 +124,7 @@ ten_intervals() {
 
 # info KEY: of `show info`.
 info() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show info | sed -n "s/^$1: //p"
+	"$CTL" -S "$ADMIN" show info | sed -n "s/^$1: //p"
 }
 
 info_at_least() {
@@ -133,7 +133,7 @@ info_at_least() {
 
 # A stall of the machine may come right after it.
 delay_cleared() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" clear loop
+	"$CTL" -S "$ADMIN" clear loop
 	[ "$(info CheckMaxDelay_us)" -lt 300000 ]
 }
 
@@ -144,7 +144,7 @@ delay_cleared() {
 	[ "$(info LoopIterations)" -ge 5 ]
 	# Both values come from one answer: the turn that writes it may be the
 	# longest.
-	"$BUILD/lfproxyctl" -S "$ADMIN" show info >"$T/info"
+	"$CTL" -S "$ADMIN" show info >"$T/info"
 	awk -F': ' '$1 == "LoopMaxTime_us" { turn = $2 }
 	    $1 == "LoopMaxCpu_us" { cpu = $2 }
 	    END { exit !(cpu >= 1 && turn >= cpu) }' "$T/info" ||

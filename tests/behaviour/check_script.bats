@@ -76,7 +76,7 @@ scripted() {
 		check_command = $T/script" web a
 	wait_for 10 test -s "$T/pids"
 	sed -i 's|/script$|& again|' "$T/lfproxy.ini"
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
 	wait_for 10 ended "$(head -n 1 "$T/pids")"
 	wait_for 10 sed -n '2q0;$q1' "$T/pids"
 	stop_lfproxy
@@ -187,7 +187,7 @@ no_zombies() {
 		for word in "show stat" "show stat typed" "show stat json" "show events" \
 		    "show events json" "show servers state"; do
 			# shellcheck disable=SC2086
-			"$BUILD/lfproxyctl" -S "$T/admin.sock" $word
+			"$CTL" -S "$T/admin.sock" $word
 		done
 		timeout 60 "$BUILD/lfproxyctl" -S "$T/admin.sock" top -n 1
 	} >"$T/all"

@@ -9,7 +9,7 @@ load helpers
 load checks
 
 reload() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
 }
 
 # tells NAME COMMAND: a server that runs it for each connection; what it is told
@@ -208,7 +208,7 @@ tracking() {
 }
 
 other() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show stat other 4 -1 | python3 -c '
+	"$CTL" -S "$ADMIN" show stat other 4 -1 | python3 -c '
 import csv, sys
 rows = csv.DictReader(sys.stdin)
 print([r[sys.argv[2]] for r in rows if r["svname"] == sys.argv[1]][0])

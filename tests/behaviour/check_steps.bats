@@ -141,10 +141,10 @@ says() {
 	until_check tls L6OK
 	down_with nginx L6RSP "wrong version number"
 	sed -i "s| ca=$T/ca.pem||" "$T/lfproxy.ini"
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
 	down_with tls L6RSP certificate
 	sed -i "s|check = tls|& verify=off|" "$T/lfproxy.ini"
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
 	until_check tls L6OK
 }
 
@@ -155,7 +155,7 @@ says() {
 	BACKEND="$(checked "tls ca=$T/ca.pem sni=app.example fall=1")" web tls
 	until_check tls L6OK
 	sed -i "s|sni=app.example|sni=other.example|" "$T/lfproxy.ini"
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
 	down_with tls L6RSP "hostname mismatch"
 }
 
@@ -185,7 +185,7 @@ says() {
 	sed -i 's/^exec.*//; s/^read.*/sleep 1; printf lo/' "$T/a.sh"
 	BACKEND="check = send-expect interval=60s timeout=50s fall=1
 		check_step = expect hello" web a
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
 	until_check a L7OK
 }

@@ -17,7 +17,7 @@ common() {
 
 # column NAME COLUMN: of server NAME in `show stat`.
 column() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show stat app 4 -1 |
+	"$CTL" -S "$ADMIN" show stat app 4 -1 |
 	    column_of "$2" "$1"
 }
 

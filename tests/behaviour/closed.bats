@@ -19,7 +19,7 @@ common() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 # closed FIELDS [ARGUMENT...]: these fields of each, a line each.
@@ -335,9 +335,9 @@ for line in sys.stdin: print(json.loads(line)["id"])' >"$T/expected"
 	web a
 	fetch "$(url)" >/dev/null
 	wait_for 10 has_closed 1
-	run -1 "$BUILD/lfproxyctl" -S "$T/user.sock" show closed
+	run -1 "$CTL" -S "$T/user.sock" show closed
 	equal "a user" "Permission denied" "$output"
-	run -0 "$BUILD/lfproxyctl" -S "$T/operator.sock" show closed
+	run -0 "$CTL" -S "$T/operator.sock" show closed
 	[[ $output == 0x*": ended="* ]]
 }
 

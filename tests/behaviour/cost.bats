@@ -25,7 +25,7 @@ counted() {
 }
 
 turns() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show pool main |
+	"$CTL" -S "$ADMIN" show pool main |
 	    sed -n 's/^  turns  *\([0-9]*\),.*/\1/p'
 }
 
@@ -102,7 +102,7 @@ allocates_nothing() {
 	works 1
 	equal "allocations under $*" 0 $(($(allocations) - before))
 	# The counter works: a new thread takes its buffer from the heap.
-	"$BUILD/lfproxyctl" -S "$ADMIN" set pool main threads 4
+	"$CTL" -S "$ADMIN" set pool main threads 4
 	wait_for 10 allocated "$before"
 	stop_lfproxy
 }

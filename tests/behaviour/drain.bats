@@ -244,7 +244,7 @@ fades_or_is_drained() {
 	    "$output"
 	done_ drain server app/a over 3s
 	equal "the answer" "Wait delay expired." "$(ask "wait 200ms drained app/a")"
-	spawn waits "$BUILD/lfproxyctl" -S "$ADMIN" wait 60s drained app/a
+	spawn waits "$CTL" -S "$ADMIN" wait 60s drained app/a
 	wait_for 10 is status a DRAIN
 	release held
 	finish waits
@@ -267,7 +267,7 @@ fades_or_is_drained() {
 	refused_with "Unexpected argument 'slowly'" drain server app/a slowly
 	refused_with "Unexpected argument 'x'" show drains x
 	nothing_of "show drains"
-	run ! "$BUILD/lfproxyctl" -S "$T/operator.sock" drain server app/a
+	run ! "$CTL" -S "$T/operator.sock" drain server app/a
 	equal "the answer" "Permission denied" "$output"
 	equal "JSON of none" "[]" "$(ctl --json show drains)"
 	equal "changes" "" "$(ctl show changes)"
@@ -306,7 +306,7 @@ fades_or_is_drained() {
 @test "drain: names are completed" {
 	two 1
 	done_ drain server app/b over 1h
-	complete_() { "$BUILD/lfproxyctl" -S "$ADMIN" --complete "$@" | sort | xargs; }
+	complete_() { "$CTL" -S "$ADMIN" --complete "$@" | sort | xargs; }
 	equal "servers" "app/a app/b" "$(complete_ drain server)"
 	equal "options" "over then" "$(complete_ drain server app/a)"
 	equal "then" "kill maint" "$(complete_ drain server app/a then)"

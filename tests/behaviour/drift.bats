@@ -8,6 +8,9 @@
 load helpers
 load operator
 
+# shellcheck disable=SC2034 # for the helpers
+CTL=$BUILD/lfproxyctl
+
 shop() {
 	cat >"$T/lfproxy.ini" <<-END
 		; the shop
@@ -40,7 +43,7 @@ server = d 127.0.0.1:4" >"$T/more.ini"
 }
 
 drift() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show drift
+	"$CTL" -S "$ADMIN" show drift
 }
 
 changed() {
@@ -105,7 +108,7 @@ assert a["commands"] == "set weight app/a 7\n", a'
 	    fail "$output"
 	ctl set weight app/a 7
 	cp "$T/lfproxy.ini" "$T/first.ini"
-	run -1 "$BUILD/lfproxyctl" -S "$ADMIN" save config
+	run -1 "$CTL" -S "$ADMIN" save config
 	[[ $output == *"nothing was saved: "*nonsense* ]] || fail "$output"
 	# It has not written first.
 	refute grep -q 'what was written' <<<"$output"
@@ -117,14 +120,14 @@ assert a["commands"] == "set weight app/a 7\n", a'
 	shop
 	changed
 	ctl set server app/a state drain
-	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" save config dry-run
+	run -0 "$CTL" -S "$ADMIN" save config dry-run
 	[[ $output == *'app/a state: ready -> drain: not saved, the file cannot'* ]] ||
 	    fail "$output"
 	[[ $output == *'11 changes would be saved, 1 left.' ]] || fail "$output"
 	cmp "$T/lfproxy.ini" "$T/first.ini"
 	cmp "$T/more.ini" "$T/second.ini"
 	chmod 640 "$T/more.ini"
-	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" save config
+	run -0 "$CTL" -S "$ADMIN" save config
 	[[ $output == *'11 changes saved, 1 left.' ]] || fail "$output"
 	equal mode 640 "$(stat -c %a "$T/more.ini")"
 	cat "$T/lfproxy.ini" "$T/more.ini"
@@ -160,17 +163,17 @@ server app/a state: ready -> drain (the file cannot say this)" "$output"
 	shop
 	ctl set weight app/a 7
 	sed -i 's/^server=b.*/& weight=3/' "$T/more.ini"
-	run -1 "$BUILD/lfproxyctl" -S "$ADMIN" save config
+	run -1 "$CTL" -S "$ADMIN" save config
 	[[ $output == *'have changed since they were loaded'* ]] || fail "$output"
 	cp "$T/second.ini" "$T/more.ini"
 	# Lines that mean the same are taken for others.
 	sed -i '1s/^/\n\n/' "$T/more.ini"
-	run -1 "$BUILD/lfproxyctl" -S "$ADMIN" save config
+	run -1 "$CTL" -S "$ADMIN" save config
 	[[ $output == *'is not the line that was loaded'* ]] || fail "$output"
-	run -2 "$BUILD/lfproxyctl" -S "$ADMIN" save
-	run -2 "$BUILD/lfproxyctl" -S "$ADMIN" save config now
-	run -1 "$BUILD/lfproxyctl" -S "$T/operator.sock" show drift now
-	run -0 "$BUILD/lfproxyctl" -S "$T/operator.sock" show drift
+	run -2 "$CTL" -S "$ADMIN" save
+	run -2 "$CTL" -S "$ADMIN" save config now
+	run -1 "$CTL" -S "$T/operator.sock" show drift now
+	run -0 "$CTL" -S "$T/operator.sock" show drift
 }
 
 # farm INCLUDED HEAD: a backend with a check, a server and a set of servers;
@@ -211,9 +214,9 @@ farm() {
 		grep -qxF "$line" <<<"$output" || fail "no $line: $output"
 	done
 	grep -qx 'global maxconn: [0-9]* -> 100' <<<"$output" || fail "$output"
-	run -1 "$BUILD/lfproxyctl" -S "$T/user.sock" show drift
+	run -1 "$CTL" -S "$T/user.sock" show drift
 	equal answer 'Permission denied' "$output"
-	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" save config
+	run -0 "$CTL" -S "$ADMIN" save config
 	[[ $output == *'server app/x weight: 3 -> 5: not saved, the server is new'* ]] ||
 	    fail "$output"
 	[[ $output == *'4 changes saved, 4 left.' ]] || fail "$output"
@@ -229,7 +232,7 @@ farm() {
 	farm "$(common)"
 	cp "$T/lfproxy.ini" "$T/first.ini"
 	ctl set maxconn global 100
-	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" save config
+	run -0 "$CTL" -S "$ADMIN" save config
 	cmp "$T/lfproxy.ini" "$T/first.ini"
 	grep -A1 -x '\[global\]' "$T/all.ini" | grep -qx 'maxconn = 100'
 	ctl reload
@@ -253,7 +256,7 @@ farm() {
 	chmod +x "$T/between"
 	spawn between socat "UNIX-LISTEN:$T/between.sock,fork" "EXEC:$T/between"
 	wait_for 10 test -S "$T/between.sock"
-	run -1 "$BUILD/lfproxyctl" -S "$T/between.sock" save config
+	run -1 "$CTL" -S "$T/between.sock" save config
 	end between
 	[[ $output == *"nothing was saved: lfproxy does not accept what was written: "*nonsense* ]] ||
 	    fail "$output"

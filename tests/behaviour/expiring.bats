@@ -307,7 +307,7 @@ print(len(ids), ids[0], ids[-1])')"
 	    set server app/a agent-send hello for 1m
 	refused_with "no resolution is configured" \
 	    set server app/a fqdn x.example for 1m
-	run ! "$BUILD/lfproxyctl" -S "$T/operator.sock" set weight app/a 1 for 1m
+	run ! "$CTL" -S "$T/operator.sock" set weight app/a 1 for 1m
 	equal "the answer" "Permission denied" "$output"
 	equal "the answer" "Nothing was changed, so nothing is put back later." \
 	    "$(ctl set weight app/a 100 for 1m)"

@@ -19,7 +19,7 @@ common() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 # of_json EXPRESSION: of the array x on standard input.
@@ -55,7 +55,7 @@ answer_to() {
 # ported HOST [FRONTEND]: a client that is bound to a port, asks, and then
 # connects by it; fails unless the answer is the one that was said.
 ported() {
-	python3 - "$BUILD/lfproxyctl" "$ADMIN" "$1" "$(port "${2:-web}")" \
+	python3 - "$CTL" "$ADMIN" "$1" "$(port "${2:-web}")" \
 	    "${2:-web}" <<-'END'
 		import json, socket, subprocess, sys
 		ctl, admin, host, port, frontend = sys.argv[1:]
@@ -213,7 +213,7 @@ held() {
 	# shellcheck disable=SC2016
 	spawn ask sh -c 'while [ ! -e "$1" ]; do
 		"$2" -S "$3" explain 127.0.0.1 json && echo asked || exit 1
-	done' sh "$T/enough" "$BUILD/lfproxyctl" "$ADMIN"
+	done' sh "$T/enough" "$CTL" "$ADMIN"
 	wait_for 10 has_line ask '^asked'
 	streams "127.0.0.1:$(port web)" --connections 16 --repeat "$n" --up 99
 	wait_for 10 sessions_ended $((16 * n))

@@ -27,6 +27,11 @@ tsan) SCALE=16 PATIENCE=5 TOOLS_OF=release ;;
 esac
 TOOLS=${LFPROXY_TOOLS:-${BUILD%/*}/$TOOLS_OF/tools}
 [[ $TOOLS == /* ]] || TOOLS=$ROOT/$TOOLS
+# lfproxyctl is one of the clients, and that of the release beside a sanitizer's
+# lfproxy, but in the files that set CTL because they test lfproxyctl itself.
+CTL=$BUILD/lfproxyctl
+# shellcheck disable=SC2034 # for the tests
+[ "$SCALE" -eq 1 ] || CTL=${BUILD%/*}/$TOOLS_OF/lfproxyctl
 
 T=$BATS_TEST_TMPDIR
 LFPROXY_LOG=$T/lfproxy.log

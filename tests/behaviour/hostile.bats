@@ -55,7 +55,7 @@ rss_kb() {
 		done
 	} >"$T/lfproxy.ini"
 	launch_lfproxy -c "$T/lfproxy.ini"
-	"$BUILD/lfproxyctl" -S "$ADMIN" show stat typed >"$T/whole"
+	"$CTL" -S "$ADMIN" show stat typed >"$T/whole"
 	equal "servers" 3000 "$(grep -c '^S\..*\.svname\.' "$T/whole")"
 	before=$(rss_kb)
 	spawn slow python3 -c '
@@ -72,7 +72,7 @@ print("ready", flush=True)
 time.sleep(600)
 ' "$ADMIN"
 	wait_for 30 has_line slow '^ready$'
-	"$BUILD/lfproxyctl" -S "$ADMIN" show cli level
+	"$CTL" -S "$ADMIN" show cli level
 	after=$(rss_kb)
 	echo "an answer has $(stat -c %s "$T/whole") bytes; KiB before $before, with 40 of them $after"
 	# 40 parts of answers and 40 line buffers, not 40 answers of 5 MB.
@@ -88,5 +88,5 @@ time.sleep(600)
 		    "$ROOT/tests/behaviour/adminfoes.py" random "$ADMIN" \
 		    "$(scaled 1500)" "$seed"
 	done
-	equal "the level" admin "$("$BUILD/lfproxyctl" -S "$ADMIN" show cli level)"
+	equal "the level" admin "$("$CTL" -S "$ADMIN" show cli level)"
 }

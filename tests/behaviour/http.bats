@@ -78,13 +78,13 @@ frontend web: backend canary has 1 usable server' "$output"
 	start_app a
 	monitored a
 	wait_for 10 ready_is 200
-	"$BUILD/lfproxyctl" -S "$T/admin.sock" disable frontend web
+	"$CTL" -S "$T/admin.sock" disable frontend web
 	ask 503 /readyz
 	equal "the answer" 'frontend web: backend app has 1 usable server
 frontend web: no new sessions' "$output"
-	"$BUILD/lfproxyctl" -S "$T/admin.sock" enable frontend web
+	"$CTL" -S "$T/admin.sock" enable frontend web
 	ask 200 /readyz
-	"$BUILD/lfproxyctl" -S "$T/admin.sock" shutdown frontend web
+	"$CTL" -S "$T/admin.sock" shutdown frontend web
 	ask 503 /readyz
 }
 
@@ -144,7 +144,7 @@ frontend web: no new sessions' "$output"
 }
 
 sessions_now() {
-	[ "$("$BUILD/lfproxyctl" -S "$T/admin.sock" show info |
+	[ "$("$CTL" -S "$T/admin.sock" show info |
 	    sed -n 's/^CurrConns: //p')" -eq "$1" ]
 }
 
@@ -241,7 +241,7 @@ sessions_now() {
 		ask 200 /healthz -m 30
 	done
 	equal "an answer" a "$(fetch "$(url web)")"
-	run -0 "$BUILD/lfproxyctl" -S "$T/admin.sock" show info
+	run -0 "$CTL" -S "$T/admin.sock" show info
 	finish rude 60
 	[[ $output == *'thrown out'* ]]
 	ask 200 /healthz
@@ -260,12 +260,12 @@ sessions_now() {
 	ask 200 /metrics -H "Host: $(uname -n)"
 	ask 200 /metrics -0 -H 'Host:'
 	sed -i 's/^http = .*/& hosts=evil.example,b.example/' "$T/lfproxy.ini"
-	"$BUILD/lfproxyctl" -S "$T/admin.sock" reload
+	"$CTL" -S "$T/admin.sock" reload
 	ask 200 /metrics -H 'Host: evil.example:8404'
 	ask 200 /metrics -H 'Host: B.example'
 	ask 421 /metrics -H 'Host: c.example'
 	sed -i 's/ hosts=.*/ hosts=*/' "$T/lfproxy.ini"
-	"$BUILD/lfproxyctl" -S "$T/admin.sock" reload
+	"$CTL" -S "$T/admin.sock" reload
 	ask 200 /metrics -H 'Host: c.example'
 	sed -i 's/ hosts=.*/ hosts=a:8404/' "$T/lfproxy.ini"
 	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
@@ -308,7 +308,7 @@ sessions_now() {
 	equal "the stream" ok "$output"
 	# Without the port there is no stream.
 	sed -i '/^http = /d' "$T/lfproxy.ini"
-	"$BUILD/lfproxyctl" -S "$T/admin.sock" reload
+	"$CTL" -S "$T/admin.sock" reload
 	for i in 1 2 3 4 5 6 7 8; do
 		finish "live$i" 20
 	done

@@ -13,7 +13,7 @@ lfproxy() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 # file NAME LINE...: a file of the configuration, in the test's folder.

@@ -7,6 +7,9 @@
 load helpers
 load ctl
 
+CLIENT=$CTL
+CTL=$BUILD/lfproxyctl
+
 @test "lfproxyctl: --json is the command's JSON form, where there is one" {
 	two_apps
 	for command in 'show pool main' 'show servers state app' \
@@ -23,8 +26,8 @@ load ctl
 	[[ $output == "Unknown pool 'nope'"* ]]
 	run -1 ctl --json shew info
 	[[ $output == "Unknown command"* ]]
-	run -3 "$BUILD/lfproxyctl" -S "$T/none.sock" --json show info
-	run -0 "$BUILD/lfproxyctl" -S "$(tcp_admin)" --json show info
+	run -3 "$CTL" -S "$T/none.sock" --json show info
+	run -0 "$CTL" -S "$(tcp_admin)" --json show info
 }
 
 # Also one that is added tomorrow.
@@ -60,7 +63,7 @@ answered() {
 	spawn fake socat "UNIX-LISTEN:$T/fake.sock" \
 	    "SYSTEM:read -r line; cat '$T/text'"
 	wait_for 10 test -S "$T/fake.sock"
-	run "$BUILD/lfproxyctl" -S "$T/fake.sock" "$@"
+	run "$CTL" -S "$T/fake.sock" "$@"
 	wait_for 10 ended "${PIDS[fake]}"
 	rm -f "$T/fake.sock"
 }
@@ -224,14 +227,14 @@ offers() {
 	codes=${codes#*these are: }
 	offers "${codes%.}" show closed cause
 	equal "nobody there" "import save top" \
-	    "$("$BUILD/lfproxyctl" -S "$T/none" --complete | xargs)"
+	    "$("$CTL" -S "$T/none" --complete | xargs)"
 }
 
 # The shell's own part: it asks by way of its options.
 @test "completion: bash and zsh ask the socket that was named" {
 	two_apps
 	mkdir "$T/bin"
-	ln -s "$BUILD/lfproxyctl" "$T/bin/lfproxyctl"
+	ln -s "$CTL" "$T/bin/lfproxyctl"
 	cat >"$T/complete.bash" <<-END
 		. "$ROOT/etc/completion/lfproxyctl"
 		compopt() { echo "\$*"; }
@@ -273,14 +276,15 @@ offers() {
 bad() {
 	local rc=0
 
-	timeout $((60 * PATIENCE)) "$BUILD/lfproxyctl" -S "$ADMIN" "$@" </dev/null \
+	timeout $((60 * PATIENCE)) "$CTL" -S "$ADMIN" "$@" </dev/null \
 	    >"$T/said" 2>"$T/error" || rc=$?
 	[ "$rc" -eq 1 ] && [ -s "$T/error" ] && [ ! -s "$T/said" ] ||
 	    fail "'$*' ended with $rc: $(head -c 200 "$T/said" "$T/error")"
 }
 
 @test "lfproxyctl: bad arguments of every command are errors, with status 1" {
-	local command arguments n=0
+	# Hundreds of times the same in lfproxyctl, and another error in lfproxy.
+	local CTL=$CLIENT command arguments n=0
 
 	start_app a
 	web a

@@ -11,7 +11,7 @@ budget() {
 }
 
 info() {
-	"$BUILD/lfproxyctl" -S "$T/admin.sock" show info |
+	"$CTL" -S "$T/admin.sock" show info |
 	    sed -n "s/^$1: //p"
 }
 
@@ -298,7 +298,7 @@ goes_on() {
 # internal_errors PROXY,NAME N: the field eint of that row of `show stat`.
 internal_errors() {
 	equal "eint of $1" "$2" \
-	    "$("$BUILD/lfproxyctl" -S "$T/admin.sock" show stat | awk -F, \
+	    "$("$CTL" -S "$T/admin.sock" show stat | awk -F, \
 	        -v row="$1" 'NR == 1 { for (i = 1; i <= NF; i++)
 			if ($i == "eint") at = i }
 		index($0, row ",") == 1 { print $at }')"

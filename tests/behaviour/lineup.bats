@@ -16,7 +16,7 @@ names() {
 
 # backend_column COLUMN: of the backend itself.
 backend_column() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show stat app 2 -1 | column_of "$1"
+	"$CTL" -S "$ADMIN" show stat app 2 -1 | column_of "$1"
 }
 
 # answers FD NAME: that server is there, and the connection is done with.
@@ -188,7 +188,7 @@ connect_both() {
 	reads_end "$fd"
 	wait_for 10 session_like ' app/c .* UD '
 	sed -i 's/ on_down=close//' "$T/lfproxy.ini"
-	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" reload
+	run -0 "$CTL" -S "$ADMIN" reload
 	[[ $output == *"server a: on_down: close -> (the backend's)"* ]]
 }
 
@@ -228,7 +228,7 @@ connect_both() {
 	    web 'a weight=1' 'b backup'
 	connect
 	sed -i 's/ weight=1/ weight=0/' "$T/lfproxy.ini"
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
 	equal "new ones" b "$(names 3)"
 	answers "$fd" a
 }
@@ -240,7 +240,7 @@ connect_both() {
 	equal "at first" a "$(names 10)"
 	sed -i '/^server = a/s/$/ backup/; /^server = b/s/ backup//' \
 	    "$T/lfproxy.ini"
-	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" reload
+	run -0 "$CTL" -S "$ADMIN" reload
 	[[ $output == *"backend app: server a: backup: (no) -> on"* ]]
 	[[ $output == *"backend app: server b: backup: on -> (no)"* ]]
 	equal "afterwards" b "$(names 10)"

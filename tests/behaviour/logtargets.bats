@@ -38,7 +38,7 @@ at_once() {
 }
 
 dropped() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show info |
+	"$CTL" -S "$ADMIN" show info |
 	    sed -n 's/^DroppedLogs: //p'
 }
 
@@ -352,7 +352,7 @@ let_go() {
 	fetch -o /dev/null "$(url)"
 	wait_for 10 at_least "$T/old.log" "$TCPLOG" 1
 	sed -i "s|old.log|new.log|" "$T/lfproxy.ini"
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
 	fetch -o /dev/null "$(url)"
 	wait_for 10 at_least "$T/new.log" "$TCPLOG" 1
 	holds "$T/old.log"
@@ -365,7 +365,7 @@ let_go() {
 	while [ $((n += 1)) -le 6 ]; do
 		file=$T/turn$((n % 2)).log
 		sed -i "s|$T/[a-z0-9]*.log$|$file|" "$T/lfproxy.ini"
-		"$BUILD/lfproxyctl" -S "$ADMIN" reload
+		"$CTL" -S "$ADMIN" reload
 		fetch -o /dev/null "$(url)"
 	done
 	wait_for 20 let_go "$T/turn1.log"

@@ -20,7 +20,7 @@ common() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 # main EXPRESSION: Python, of the pool main's object p.

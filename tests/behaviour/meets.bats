@@ -9,21 +9,21 @@ load checks
 fd= # of connect
 
 backend_is() {
-	[ "$("$BUILD/lfproxyctl" -S "$ADMIN" show stat "${3:-app}" 2 -1 |
+	[ "$("$CTL" -S "$ADMIN" show stat "${3:-app}" 2 -1 |
 	    python3 -c 'import csv, sys
 print([r[sys.argv[1]] for r in csv.DictReader(sys.stdin)][0])' "$1")" = "$2" ]
 }
 
 # other_is NAME COLUMN VALUE: of server NAME of backend `other`.
 other_is() {
-	[ "$("$BUILD/lfproxyctl" -S "$ADMIN" show stat other 4 -1 |
+	[ "$("$CTL" -S "$ADMIN" show stat other 4 -1 |
 	    python3 -c 'import csv, sys
 print([r[sys.argv[2]] for r in csv.DictReader(sys.stdin)
        if r["svname"] == sys.argv[1]][0])' "$1" "$2")" = "$3" ]
 }
 
 reload() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" reload
 }
 
 refuses() {
@@ -135,7 +135,7 @@ agent() {
 
 # let_in N: N sessions have a place; prints how many have one, of how many.
 let_in() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show stat app 4 -1 | python3 -c '
+	"$CTL" -S "$ADMIN" show stat app 4 -1 | python3 -c '
 import csv, math, sys
 row = next(csv.DictReader(sys.stdin))
 places = math.ceil(20 * int(row["throttle"] or 100) / 100)

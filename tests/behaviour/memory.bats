@@ -18,7 +18,7 @@ common() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 # memory KEY [ROW]: of `show memory json`, or of one of its rows.

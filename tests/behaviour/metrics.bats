@@ -54,13 +54,13 @@ metric_is() {
 
 # column NAME SERVICE: of a row of `show stat`.
 column() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show stat | column_of "$1" "$2"
+	"$CTL" -S "$ADMIN" show stat | column_of "$1" "$2"
 }
 
 @test "metrics: after set maxconn global the limits are those of show stat" {
 	start_app a
 	two_servers
-	"$BUILD/lfproxyctl" -S "$ADMIN" set maxconn global 33
+	"$CTL" -S "$ADMIN" set maxconn global 33
 	scrape
 	equal "the frontend" 33 \
 	    "$(metric 'haproxy_frontend_limit_sessions{proxy="web"}')"
@@ -76,7 +76,7 @@ column() {
 	start_app a
 	two_servers
 	scrape
-	jobs=$("$BUILD/lfproxyctl" -S "$ADMIN" show info | sed -n 's/^Jobs: //p')
+	jobs=$("$CTL" -S "$ADMIN" show info | sed -n 's/^Jobs: //p')
 	# The connection that asks is a job, too.
 	equal "jobs" $((jobs - 1)) "$(metric haproxy_process_jobs)"
 }
@@ -164,7 +164,7 @@ haproxy_exports() {
 }
 
 lf() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 # status KIND LABELS: which of the states holds.

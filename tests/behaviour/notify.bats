@@ -187,7 +187,7 @@ ready_is_last() {
 	room=$(cat /proc/sys/net/unix/max_dgram_qlen)
 	# Two messages each: the queue is full with an odd one.
 	for ((i = 0; i < room / 2 + 5; i++)); do
-		"$BUILD/lfproxyctl" -S "$T/admin.sock" reload >/dev/null
+		"$CTL" -S "$T/admin.sock" reload >/dev/null
 	done
 	refute told READY
 	signal manager CONT

@@ -18,7 +18,7 @@ common() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 # ask LINE: several commands at once, with `;` between, so that no time passes

@@ -28,7 +28,7 @@ common() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 # set_main WHAT VALUE...: the answer must be empty.
@@ -402,7 +402,7 @@ complete_ctl() {
 	web a
 	compopt() { :; }
 	mkdir -p "$T/bin"
-	ln -sf "$BUILD/lfproxyctl" "$T/bin/lfproxyctl"
+	ln -sf "$CTL" "$T/bin/lfproxyctl"
 	PATH=$T/bin:$PATH
 	# shellcheck source=/dev/null
 	. "$ROOT/etc/completion/lfproxyctl"

@@ -31,7 +31,7 @@ session_count() {
 # measure SECONDS: the bytes per second of all sessions, and the part of a fair
 # share that the slowest gets, in percent.
 measure() {
-	python3 - "$1" "$BUILD/lfproxyctl" "$ADMIN" <<-'END'
+	python3 - "$1" "$CTL" "$ADMIN" <<-'END'
 		import json, subprocess, sys, time
 		def look():
 		    out = subprocess.run([sys.argv[2], "-S", sys.argv[3], "show",

@@ -213,7 +213,7 @@ check = off" >>"$T/lfproxy.ini"
 	done
 	change_file '^balance = .*' "balance = first"
 	refused_with "it has no fair share" rebalance backend app
-	run ! "$BUILD/lfproxyctl" -S "$T/operator.sock" rebalance backend app
+	run ! "$CTL" -S "$T/operator.sock" rebalance backend app
 	equal "the answer" "Permission denied" "$output"
 	equal "JSON of none" "[]" "$(ctl --json show rebalances)"
 }

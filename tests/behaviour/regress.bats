@@ -44,7 +44,7 @@ load helpers
 
 # stat_of PROXY NAME COLUMN
 stat_of() {
-	"$BUILD/lfproxyctl" -S "$T/admin.sock" show stat | awk -F, \
+	"$CTL" -S "$T/admin.sock" show stat | awk -F, \
 	    -v proxy="$1" -v name="$2" -v column="$3" '
 	    NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) at = i }
 	    $1 == proxy && $2 == name { print $at }'

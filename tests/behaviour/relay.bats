@@ -313,7 +313,7 @@ echoes() {
 	before=$(fd_count)
 	streams "127.0.0.1:$(port web)" --connections 8 --down 8388608
 	[[ $output == *"ok=8 "*"failed=0 "* ]]
-	"$BUILD/lfproxyctl" -S "$T/admin" show info >"$T/info"
+	"$CTL" -S "$T/admin" show info >"$T/info"
 	grep -qE '^PipesCreated: [1-9]' "$T/info"
 	wait_for 10 fds_at_most "$before"
 }
@@ -347,7 +347,7 @@ valgrind_config() {
 }
 
 set_pool() {
-	"$BUILD/lfproxyctl" -S "$T/admin" set pool main "$@"
+	"$CTL" -S "$T/admin" set pool main "$@"
 }
 
 # Copied and spliced bytes, an end that is a reset, a refused server, a reload

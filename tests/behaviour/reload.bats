@@ -9,7 +9,7 @@ ADMIN=$T/admin.sock
 INI=$T/lfproxy.ini
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 # common: the start of every configuration here.  GLOBAL: further lines.

@@ -76,7 +76,7 @@ load_for() {
 	local web=127.0.0.1:$(port web) deadline=$((($1 + 60) * PATIENCE))
 
 	rm -f "$T/enough"
-	spawn resizer "$T/resizer" "$BUILD/lfproxyctl" "$ADMIN" "$T"
+	spawn resizer "$T/resizer" "$CTL" "$ADMIN" "$T"
 	spawn long "$TOOLS/streamer" client "$web" --connections 16 \
 	    --up 1000000 --down 1000000 --chunk 0 --pause 2 \
 	    --duration "$1" --deadline "$deadline"
@@ -181,10 +181,10 @@ resized() {
 	# Shards stay 1, so that each change is possible whatever the other
 	# operator did last.
 	printf 'threads %d\n' 8 2 5 1 >"$T/changes"
-	spawn one "$T/resizer" "$BUILD/lfproxyctl" "$ADMIN" "$T"
+	spawn one "$T/resizer" "$CTL" "$ADMIN" "$T"
 	mkdir "$T/two"
 	printf 'threads %d\n' 3 7 1 6 >"$T/two/changes"
-	spawn two "$T/resizer2" "$BUILD/lfproxyctl" "$ADMIN" "$T/two"
+	spawn two "$T/resizer2" "$CTL" "$ADMIN" "$T/two"
 	finish streams 60
 	[[ $output == *"lost=0 "*"failed=0 "* ]] || fail "$output"
 	: >"$T/enough"

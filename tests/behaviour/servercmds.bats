@@ -20,7 +20,7 @@ common() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 # done_ COMMAND...: it has no answer.
@@ -665,7 +665,7 @@ agent = on interval=100ms port=1" web a
 	done_ disable server app/a
 	run -1 ctl wait 200ms srv-removable app/a
 	equal "the answer" "Wait delay expired." "$output"
-	spawn waiter "$BUILD/lfproxyctl" -S "$ADMIN" wait 60s srv-removable app/a
+	spawn waiter "$CTL" -S "$ADMIN" wait 60s srv-removable app/a
 	equal "others are answered" "" "$(ctl wait 1 | grep -v Done)"
 	done_ shutdown sessions server app/a
 	finish waiter

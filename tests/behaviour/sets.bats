@@ -294,7 +294,7 @@ servers = x 3 file=$T/app backup"
 	members "$T/two" 127.0.0.{6,7,1,2,5,4,3}:7
 	at() {
 		for i in $(seq 20); do
-			"$BUILD/lfproxyctl" -S "$T/$1.sock" --json explain "10.0.0.$i" web |
+			"$CTL" -S "$T/$1.sock" --json explain "10.0.0.$i" web |
 			    grep -oE '"chosen":true[^}]*"address":"[^"]*"' |
 			    sed 's/.*"address":"//'
 		done
@@ -306,6 +306,6 @@ servers = x 3 file=$T/app backup"
 	[ "$(at one | sort -u | wc -l)" -ge 5 ]
 	[ "$(at one | wc -l)" -eq 20 ]
 	# Their names differ: the second had three servers before.
-	run -0 "$BUILD/lfproxyctl" -S "$T/two.sock" show servers
+	run -0 "$CTL" -S "$T/two.sock" show servers
 	[[ $output == *'two2 '*' 127.0.0.5:7 '* ]]
 }

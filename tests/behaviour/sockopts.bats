@@ -605,7 +605,7 @@ changed_and_taken_back() {
 	sed -i "/^\[global\]/r $T/line" "$T/lfproxy.ini"
 	kill -HUP "$LFPROXY_PID"
 	wait_for 10 said_times 1 'lfproxy: reloaded: '
-	"$BUILD/lfproxyctl" -S "$T/admin" set maxconn global 1
+	"$CTL" -S "$T/admin" set maxconn global 1
 	hold 1
 	wait_for 10 in_use 1
 	spawn waits curl -sS -m $((60 * PATIENCE)) "$(url)"
@@ -619,7 +619,7 @@ changed_and_taken_back() {
 
 # in_use N: lfproxy has that many sessions.
 in_use() {
-	"$BUILD/lfproxyctl" -S "$T/admin" show info | grep -qx "CurrConns: $1"
+	"$CTL" -S "$T/admin" show info | grep -qx "CurrConns: $1"
 }
 
 backlog_is() {
@@ -660,14 +660,14 @@ backlog_is() {
 	sed -i "/^\[global\]/a user = nobody\nadmin = $T/admin" "$T/lfproxy.ini"
 	launch_lfproxy -c "$T/lfproxy.ini"
 	sed -i 's|^server = a .*|& mark=5|' "$T/lfproxy.ini"
-	run -1 "$BUILD/lfproxyctl" -S "$T/admin" reload
+	run -1 "$CTL" -S "$T/admin" reload
 	[[ $output =~ $T/lfproxy.ini:[0-9]+:\ server\ app/a:\ the\ option\ mark\ is\ refused:.*CAP_NET_RAW ]]
 	equal "the answer" a "$(fetch "$(url)")"
-	run -1 "$BUILD/lfproxyctl" -S "$T/admin" \
+	run -1 "$CTL" -S "$T/admin" \
 	    add server app/b 127.0.0.1:9 source=client
 	[[ $output == *"server app/b: the option source is refused: "* ]]
 	refute lfproxy_said 'server app/b is added'
 	sed -i 's| mark=5| keepalive=on|' "$T/lfproxy.ini"
-	"$BUILD/lfproxyctl" -S "$T/admin" reload
+	"$CTL" -S "$T/admin" reload
 	equal "the answer" a "$(fetch "$(url)")"
 }

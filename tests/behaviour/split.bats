@@ -28,7 +28,7 @@ names() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$T/admin.sock" "$@"
+	"$CTL" -S "$T/admin.sock" "$@"
 }
 
 @test "split: 95 to 5 is exact over 2000 sessions of 4 threads" {

@@ -16,7 +16,7 @@ common() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 # column NAME SERVER: of `show stat`.

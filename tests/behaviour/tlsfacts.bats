@@ -61,7 +61,7 @@ until_says() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 reload() {
@@ -486,7 +486,7 @@ shows() {
 counted() {
 	local csv
 
-	csv=$("$BUILD/lfproxyctl" -S "$ADMIN" show stat "$1" 7 -1)
+	csv=$("$CTL" -S "$ADMIN" show stat "$1" 7 -1)
 	[ "$(column_of ssl_sess "$3" <<<"$csv")" = "$4" ] &&
 	    [ "$(column_of ssl_reused_sess "$3" <<<"$csv")" = "$5" ] &&
 	    [ "$(column_of ssl_failed_handshake "$3" <<<"$csv")" = "$6" ]

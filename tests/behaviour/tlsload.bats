@@ -17,7 +17,7 @@ certificates() {
 }
 
 ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+	"$CTL" -S "$ADMIN" "$@"
 }
 
 # peer KIND: a server that does TLS badly, under the name KIND.
@@ -150,7 +150,7 @@ changes() {
 	     /frontend both/,/backend/s|listen = [^ ]*|listen = 127.0.0.1:$(port both)|" \
 	    "$T/in" >"$T/lfproxy.ini"
 	declare -f changes ctl pause >"$T/changer"
-	spawn changer bash -c "T='$T' BUILD='$BUILD' ADMIN='$ADMIN'
+	spawn changer bash -c "T='$T' CTL='$CTL' ADMIN='$ADMIN'
 	    . '$T/changer'; changes"
 	for name in in out both; do
 		stream $name --connections 16 --duration 2 \

@@ -8,12 +8,15 @@ load helpers
 load ctl
 load terminal
 
+# shellcheck disable=SC2034 # for the helpers
+CTL=$BUILD/lfproxyctl
+
 BLOCKS=[▁▂▃▄▅▆▇█]
 
 # top_in_terminal [ARGUMENT...]: lfproxyctl top in a terminal of 80x24, two
 # looks a second; afterwards there are $T/before, $T/after and $T/code.
 top_in_terminal() {
-	in_terminal 80x24 "$BUILD/lfproxyctl" -S "${WHERE:-$ADMIN}" top -d 0.5 "$@"
+	in_terminal 80x24 "$CTL" -S "${WHERE:-$ADMIN}" top -d 0.5 "$@"
 }
 
 main_threads() {
@@ -268,13 +271,13 @@ top_shows() {
 	LC_ALL=C.UTF-8 run -0 ctl top -d 0.1 -n 3
 	equal "rounds" 3 "$(grep -c '^lfproxy ' <<<"$output")"
 	grep -q '▁' <<<"$output"
-	run -0 "$BUILD/lfproxyctl" -S "$(tcp_admin)" top -d 0.1
+	run -0 "$CTL" -S "$(tcp_admin)" top -d 0.1
 	grep -q '^main ' <<<"$output"
 }
 
 @test "top: sessions a second, by what was counted in between" {
 	two_apps
-	spawn table "$BUILD/lfproxyctl" -S "$ADMIN" top -d 0.5 -n 1000
+	spawn table "$CTL" -S "$ADMIN" top -d 0.5 -n 1000
 	wait_for 10 rounds_seen 1
 	tries 5 thirty_are_seen
 	end table
@@ -321,14 +324,14 @@ rounds_seen() {
 	[[ $output == *"top has no JSON form"* ]]
 	for term in nonesuch dumb; do
 		run -2 script -qec \
-		    "TERM=$term '$BUILD/lfproxyctl' -S '$ADMIN' top" /dev/null
+		    "TERM=$term '$CTL' -S '$ADMIN' top" /dev/null
 		[[ $output == *"the terminal type '$term' is unknown"* ]]
 	done
 }
 
 haproxy_listens() {
 	[ -S "$T/haproxy.sock" ] &&
-	    "$BUILD/lfproxyctl" -S "$T/haproxy.sock" show info >"$T/info" 2>&1
+	    "$CTL" -S "$T/haproxy.sock" show info >"$T/info" 2>&1
 }
 
 # A server without pools (HAProxy) is shown without that section.
@@ -349,7 +352,7 @@ haproxy_listens() {
 	END
 	spawn haproxy haproxy -db -f "$T/haproxy.cfg"
 	wait_for 10 haproxy_listens
-	LC_ALL=C run -0 "$BUILD/lfproxyctl" -S "$T/haproxy.sock" top -d 0.1
+	LC_ALL=C run -0 "$CTL" -S "$T/haproxy.sock" top -d 0.1
 	[[ $output == HAProxy\ 2* ]] || fail "$output"
 	grep -qE '^ f +OPEN +0 ' <<<"$output"
 	grep -qE '^  s1 +no check +0 .* 1 +0 ' <<<"$output"

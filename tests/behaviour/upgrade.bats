@@ -183,7 +183,7 @@ one_session() {
 	begin
 	printf '#!/bin/sh\n: >%s\nexec sleep 1000\n' "$T/begun" >"$T/mute"
 	chmod +x "$T/mute"
-	spawn one "$BUILD/lfproxyctl" -S "$ADMIN" upgrade "$T/mute"
+	spawn one "$CTL" -S "$ADMIN" upgrade "$T/mute"
 	wait_for 10 test -e "$T/begun"
 	run -1 ctl upgrade /bin/true
 	[[ $output == *"an upgrade is under way; try again later"* ]]

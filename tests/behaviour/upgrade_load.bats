@@ -34,7 +34,7 @@ begin_load() {
 
 # meddle: changes of the pool and reloads, one after another, until SIGTERM.
 meddle() {
-	spawn meddle "${UPGRADE_TOOL[@]}" meddle "$BUILD/lfproxyctl" "$ADMIN" \
+	spawn meddle "${UPGRADE_TOOL[@]}" meddle "$CTL" "$ADMIN" \
 	    "$T/lfproxy.ini"
 	wait_for 10 has_line meddle '^begun$'
 }

@@ -594,7 +594,7 @@ for s in json.load(sys.stdin):
 	echo 'db silent' >"$T/names"
 	asked=$(wc -l <"$T/names.asked")
 	more_asked() { [ "$(wc -l <"$T/names.asked")" -gt "$asked" ]; }
-	spawn upgrade "$BUILD/lfproxyctl" -S "$ADMIN" upgrade
+	spawn upgrade "$CTL" -S "$ADMIN" upgrade
 	wait_for 20 more_asked
 	echo 'db 127.0.0.1' >"$T/names"
 	finish upgrade 30

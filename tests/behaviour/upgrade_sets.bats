@@ -43,7 +43,7 @@ more_asked() {
 	# The first question of the other process is not answered.
 	echo 'db silent' >"$T/names"
 	asked=$(wc -l <"$T/names.asked")
-	spawn upgrade "$BUILD/lfproxyctl" -S "$ADMIN" upgrade
+	spawn upgrade "$CTL" -S "$ADMIN" upgrade
 	wait_for 20 more_asked "$asked"
 	echo 'db 127.0.0.1' >"$T/names"
 	finish upgrade 30
