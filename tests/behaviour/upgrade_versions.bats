@@ -12,13 +12,14 @@ load upgrade
 SOURCE=$ROOT/build/former/source
 FORMER=$SOURCE/build/release/lfproxy
 
-# build_former: that version's lfproxy, in a directory of its own.
+# build_former: that version's lfproxy, in a directory of its own.  How it is
+# compiled changes nothing of what it says to another process.
 build_former() {
 	local cc=cc
 
 	! command -v ccache >/dev/null || cc="ccache cc"
 	CCACHE_BASEDIR=$SOURCE CCACHE_NOHASHDIR=1 make -s -C "$SOURCE" \
-	    -j "$(nproc)" CC="$cc" build/release/lfproxy 3>&-
+	    -j "$(nproc)" CC="$cc" CFLAGS=-O0 CPPFLAGS= build/release/lfproxy 3>&-
 }
 
 setup_file() {
