@@ -6,6 +6,8 @@
 # `UPDATE=1 bats tests/behaviour/import.bats` writes what is made now, to be read
 # before it is committed.
 
+# bats file_tags=onethread
+
 load helpers
 
 CTL=$BUILD/lfproxyctl
@@ -96,11 +98,14 @@ beside() {
 	[ "$bad" -eq 0 ]
 }
 
+# What is converted is the same beside every build.
+# bats test_tags=unsanitized
 @test "import: HAProxy and lfproxy send the same clients to the same servers" {
 	command -v haproxy >/dev/null || skip "no haproxy to compare with"
 	beside haproxy 33
 }
 
+# bats test_tags=unsanitized
 @test "import: nginx and lfproxy send the same clients to the same servers" {
 	[ -f /usr/lib/nginx/modules/ngx_stream_module.so ] ||
 		skip "no nginx with stream to compare with"
