@@ -85,7 +85,7 @@ benchmark() {
 	spawn wrk wrk -t1 -c8 -d$((3 * PATIENCE)) -H 'Connection: close' \
 	    "$(url)"
 	spawn redis-benchmark redis-benchmark -h 127.0.0.1 \
-	    -p "$(port redis)" -c 50 -n "$(scaled 200000)" -t set,get -q
+	    -p "$(port redis)" -c 50 -n "$(scaled 100000)" -t set,get -q
 	for i in 1 2; do
 		end b KILL
 		wait_for 10 says_down app/b $((2 * i - 1))

@@ -178,7 +178,7 @@ changes() {
 	start_lfproxy <"$T/in"
 	for i in 1 2 3; do
 		spawn client "$TOOLS/streamer" client "127.0.0.1:$(port both)" \
-		    --secure --ca "$T/ca.pem" --connections 20 --repeat 30 \
+		    --secure --ca "$T/ca.pem" --connections 20 --repeat 10 \
 		    --up 300000 --down 300000 --allow-loss doomed \
 		    --deadline $((100 * PATIENCE))
 		wait_for 20 said_sessions $((20 * i))
