@@ -9,39 +9,8 @@
 #include <sys/socket.h>
 #include <xxhash.h>
 
-#include "acl/patch.h"
+#include "acl/content_internal.h"
 #include "base/grow.h"
-
-/* Entries are kept small: a list may have a million of them. */
-struct entry4 {
-	uint32_t first; /* in host order, as all below */
-	uint32_t line;
-	uint8_t bits, source;
-	uint16_t unused; /* 0: all bytes are hashed */
-};
-
-struct entry6 {
-	uint64_t hi, lo;
-	uint32_t line;
-	uint8_t bits, source;
-	uint16_t unused; /* 0 */
-};
-
-struct acl_content {
-	struct entry4 *v4;
-	size_t n4, room4;
-	struct entry6 *v6;
-	size_t n6, room6;
-	bool has_unix;
-	struct acl_entry unix_entry; /* if has_unix */
-	char **sources;
-	size_t sources_n, sources_room;
-	uint64_t digest;
-	struct acl_table *table; /* NULL: not sealed */
-	struct acl_table *whole; /* of a former state; table, or its base */
-	struct acl_patch patch;  /* what has changed since */
-	struct acl_view view;
-};
 
 struct acl_content *
 acl_content_new(void)
@@ -71,26 +40,26 @@ acl_content_add_source(struct acl_content *content, const char *name)
 
 /* -- between entries and their small form -- */
 
-static struct entry4
-pack4(const struct acl_entry *e)
+struct acl_entry4
+acl_entry4_pack(const struct acl_entry *e)
 {
 	uint32_t n;
 
 	memcpy(&n, e->range.ip, sizeof(n));
-	return (struct entry4){.first = be32toh(n),
+	return (struct acl_entry4){.first = be32toh(n),
 	    .line = e->line,
 	    .bits = e->range.bits,
 	    .source = (uint8_t)e->source};
 }
 
-static struct entry6
-pack6(const struct acl_entry *e)
+struct acl_entry6
+acl_entry6_pack(const struct acl_entry *e)
 {
 	uint64_t hi, lo;
 
 	memcpy(&hi, e->range.ip, sizeof(hi));
 	memcpy(&lo, e->range.ip + sizeof(hi), sizeof(lo));
-	return (struct entry6){.hi = be64toh(hi),
+	return (struct acl_entry6){.hi = be64toh(hi),
 	    .lo = be64toh(lo),
 	    .line = e->line,
 	    .bits = e->range.bits,
@@ -98,7 +67,7 @@ pack6(const struct acl_entry *e)
 }
 
 static void
-unpack4(const struct entry4 *e, struct acl_entry *ret)
+unpack4(const struct acl_entry4 *e, struct acl_entry *ret)
 {
 	uint32_t n = htobe32(e->first);
 
@@ -109,7 +78,7 @@ unpack4(const struct entry4 *e, struct acl_entry *ret)
 }
 
 static void
-unpack6(const struct entry6 *e, struct acl_entry *ret)
+unpack6(const struct acl_entry6 *e, struct acl_entry *ret)
 {
 	uint64_t hi = htobe64(e->hi), lo = htobe64(e->lo);
 
@@ -124,7 +93,7 @@ unpack6(const struct entry6 *e, struct acl_entry *ret)
 /* -- order -- */
 
 static int
-compare4(const struct entry4 *a, const struct entry4 *b)
+compare4(const struct acl_entry4 *a, const struct acl_entry4 *b)
 {
 	if (a->first != b->first)
 		return a->first < b->first ? -1 : 1;
@@ -132,7 +101,7 @@ compare4(const struct entry4 *a, const struct entry4 *b)
 }
 
 static int
-compare_entries6(const struct entry6 *a, const struct entry6 *b)
+compare_entries6(const struct acl_entry6 *a, const struct acl_entry6 *b)
 {
 	if (a->hi != b->hi)
 		return a->hi < b->hi ? -1 : 1;
@@ -154,7 +123,7 @@ order_read(
 static int
 sort4(const void *one, const void *other)
 {
-	const struct entry4 *a = one, *b = other;
+	const struct acl_entry4 *a = one, *b = other;
 	int order = compare4(a, b);
 
 	return order ? order
@@ -164,7 +133,7 @@ sort4(const void *one, const void *other)
 static int
 sort6(const void *one, const void *other)
 {
-	const struct entry6 *a = one, *b = other;
+	const struct acl_entry6 *a = one, *b = other;
 	int order = compare_entries6(a, b);
 
 	return order ? order
@@ -173,7 +142,7 @@ sort6(const void *one, const void *other)
 
 /* Returns the index of the first entry that is not before e. */
 static size_t
-lower4(const struct acl_content *c, const struct entry4 *e)
+lower4(const struct acl_content *c, const struct acl_entry4 *e)
 {
 	size_t low = 0, high = c->n4;
 
@@ -189,7 +158,7 @@ lower4(const struct acl_content *c, const struct entry4 *e)
 }
 
 static size_t
-lower6(const struct acl_content *c, const struct entry6 *e)
+lower6(const struct acl_content *c, const struct acl_entry6 *e)
 {
 	size_t low = 0, high = c->n6;
 
@@ -204,25 +173,34 @@ lower6(const struct acl_content *c, const struct entry6 *e)
 	return low;
 }
 
-static bool
-get4(const struct acl_content *c, struct entry4 e, size_t *ret_at)
+bool
+acl_content_index(const struct acl_content *content, const struct cidr *range,
+    size_t *ret_index)
 {
-	*ret_at = lower4(c, &e);
-	return *ret_at < c->n4 && compare4(&c->v4[*ret_at], &e) == 0;
-}
+	const struct acl_entry e = {.range = *range};
+	const struct acl_content *c = content;
 
-static bool
-get6(const struct acl_content *c, struct entry6 e, size_t *ret_at)
-{
-	*ret_at = lower6(c, &e);
-	return *ret_at < c->n6 && compare_entries6(&c->v6[*ret_at], &e) == 0;
+	if (range->family == AF_INET) {
+		struct acl_entry4 e4 = acl_entry4_pack(&e);
+
+		*ret_index = lower4(c, &e4);
+		return *ret_index < c->n4 &&
+		       compare4(&c->v4[*ret_index], &e4) == 0;
+	} else {
+		struct acl_entry6 e6 = acl_entry6_pack(&e);
+
+		*ret_index = lower6(c, &e6);
+		return *ret_index < c->n6 &&
+		       compare_entries6(&c->v6[*ret_index], &e6) == 0;
+	}
 }
 
 /* -- making -- */
 
-static bool
-make_room(struct acl_content *c, uint16_t family)
+bool
+acl_content_make_room(struct acl_content *content, uint16_t family)
 {
+	struct acl_content *c = content;
 	void *grown;
 
 	if (family == AF_INET) {
@@ -248,12 +226,12 @@ acl_content_add(struct acl_content *content, const struct acl_entry *entry)
 		c->has_unix = true;
 		return true;
 	}
-	if (!make_room(c, entry->range.family))
+	if (!acl_content_make_room(c, entry->range.family))
 		return false;
 	if (entry->range.family == AF_INET)
-		c->v4[c->n4++] = pack4(entry);
+		c->v4[c->n4++] = acl_entry4_pack(entry);
 	else
-		c->v6[c->n6++] = pack6(entry);
+		c->v6[c->n6++] = acl_entry6_pack(entry);
 	return true;
 }
 
@@ -261,7 +239,7 @@ static void
 add_ranges4(const struct acl_content *c, struct acl_table_maker *m)
 {
 	for (size_t i = 0; i < c->n4; i++) {
-		const struct entry4 *e = &c->v4[i];
+		const struct acl_entry4 *e = &c->v4[i];
 		uint32_t rest =
 		    e->bits ? UINT32_MAX >> (e->bits - 1) >> 1 : UINT32_MAX;
 
@@ -281,7 +259,7 @@ static void
 add_ranges6(const struct acl_content *c, struct acl_table_maker *m)
 {
 	for (size_t i = 0; i < c->n6; i++) {
-		const struct entry6 *e = &c->v6[i];
+		const struct acl_entry6 *e = &c->v6[i];
 
 		acl_table_add6(m,
 		    (struct acl_range6){.first_hi = e->hi,
@@ -305,7 +283,8 @@ acl_content_make_table(const struct acl_content *content)
 	return acl_table_make(m, c->has_unix);
 }
 
-/* Sorting what is sorted is what a list from a program mostly needs. */
+/* Sorts the array, unless it is sorted already: most lists that programs write
+ * are. */
 #define SORT(array, n, compare)                                                \
 	do {                                                                   \
 		size_t sorted_ = 1;                                            \
@@ -316,7 +295,7 @@ acl_content_make_table(const struct acl_content *content)
 			qsort(array, n, sizeof(*(array)), compare);            \
 	} while (0)
 
-/* Keeps the first of those that are equal. */
+/* Drops elements that are equal to the one before.  The array is sorted. */
 #define UNIQUE(array, n, compare)                                              \
 	do {                                                                   \
 		size_t kept_ = 0;                                              \
@@ -365,120 +344,6 @@ acl_content_seal(struct acl_content *content)
 	acl_table_free(c->table);
 	c->whole = c->table = acl_content_make_table(c);
 	return c->table != NULL;
-}
-
-/* -- changes of a sealed content -- */
-
-bool
-acl_content_remove(struct acl_content *content, const struct cidr *range)
-{
-	const struct acl_entry e = {.range = *range};
-	struct acl_content *c = content;
-	size_t at;
-
-	if (range->family == AF_UNIX) {
-		bool had = c->has_unix;
-
-		c->has_unix = false;
-		return had;
-	}
-	if (range->family == AF_INET) {
-		if (!get4(c, pack4(&e), &at))
-			return false;
-		memmove(&c->v4[at], &c->v4[at + 1],
-		    (--c->n4 - at) * sizeof(*c->v4));
-		return true;
-	}
-	if (!get6(c, pack6(&e), &at))
-		return false;
-	memmove(&c->v6[at], &c->v6[at + 1], (--c->n6 - at) * sizeof(*c->v6));
-	return true;
-}
-
-bool
-acl_content_insert(struct acl_content *content, const struct acl_entry *entry)
-{
-	struct acl_content *c = content;
-	size_t at;
-
-	(void)acl_content_remove(c, &entry->range);
-	if (entry->range.family == AF_UNIX)
-		return acl_content_add(c, entry);
-	if (!make_room(c, entry->range.family))
-		return false;
-	if (entry->range.family == AF_INET) {
-		(void)get4(c, pack4(entry), &at);
-		memmove(&c->v4[at + 1], &c->v4[at],
-		    (c->n4++ - at) * sizeof(*c->v4));
-		c->v4[at] = pack4(entry);
-	} else {
-		(void)get6(c, pack6(entry), &at);
-		memmove(&c->v6[at + 1], &c->v6[at],
-		    (c->n6++ - at) * sizeof(*c->v6));
-		c->v6[at] = pack6(entry);
-	}
-	return true;
-}
-
-/* Fewer entries are not worth a patch. */
-#define PATCHED_MIN 8192u
-
-struct acl_former {
-	struct acl_table *table, *whole; /* whole NULL: it is still in use */
-};
-
-/* Returns the table with the change, or NULL if it needs to be made of all
- * entries. */
-static struct acl_table *
-patch_table(struct acl_content *c, const struct cidr *range)
-{
-	if (acl_content_entries(c) < PATCHED_MIN)
-		return NULL;
-	/* A patch was dropped, and memory was short then. */
-	if (!c->patch.changed && c->table != c->whole)
-		return NULL;
-	if (!c->patch.changed && range->family == AF_UNIX)
-		return NULL;
-	if (range->family != AF_UNIX && !acl_patch_change(&c->patch, c, range))
-		return NULL;
-	return acl_patch_table(&c->patch, c->whole, c->has_unix);
-}
-
-bool
-acl_content_follow(struct acl_content *content, const struct cidr *range,
-    struct acl_former **ret_former)
-{
-	struct acl_content *c = content;
-	struct acl_former *former = calloc(1, sizeof(*former));
-	struct acl_table *made;
-
-	if (!former)
-		return false;
-	*former = (struct acl_former){.table = c->table};
-	made = patch_table(c, range);
-	if (made && c->table == c->whole)
-		former->table = NULL;
-	if (!made) {
-		acl_patch_clear(&c->patch);
-		made = acl_content_make_table(c);
-		if (!made) {
-			free(former);
-			return false;
-		}
-		former->whole = c->whole == c->table ? NULL : c->whole;
-		c->whole = made;
-	}
-	c->table = made;
-	*ret_former = former;
-	return true;
-}
-
-void
-acl_content_free_former(struct acl_former *former)
-{
-	acl_table_free(former->table);
-	acl_table_free(former->whole);
-	free(former);
 }
 
 void
@@ -549,25 +414,19 @@ acl_content_at(
 size_t
 acl_content_after(const struct acl_content *content, const struct cidr *range)
 {
-	const struct acl_entry e = {.range = *range};
 	const struct acl_content *c = content;
 	size_t at;
 
 	if (range->family == AF_UNIX)
 		return 0;
-	if (range->family == AF_INET) {
-		(void)get4(c, pack4(&e), &at);
-		return c->has_unix + at;
-	}
-	(void)get6(c, pack6(&e), &at);
-	return c->has_unix + c->n4 + at;
+	(void)acl_content_index(c, range, &at);
+	return c->has_unix + (range->family == AF_INET ? 0 : c->n4) + at;
 }
 
 bool
 acl_content_get(const struct acl_content *content, const struct cidr *range,
     struct acl_entry *ret)
 {
-	const struct acl_entry e = {.range = *range};
 	const struct acl_content *c = content;
 	size_t at;
 
@@ -576,15 +435,12 @@ acl_content_get(const struct acl_content *content, const struct cidr *range,
 			*ret = c->unix_entry;
 		return c->has_unix;
 	}
-	if (range->family == AF_INET) {
-		if (!get4(c, pack4(&e), &at))
-			return false;
+	if (!acl_content_index(c, range, &at))
+		return false;
+	if (range->family == AF_INET)
 		unpack4(&c->v4[at], ret);
-	} else {
-		if (!get6(c, pack6(&e), &at))
-			return false;
+	else
 		unpack6(&c->v6[at], ret);
-	}
 	return true;
 }
 

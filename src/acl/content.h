@@ -61,13 +61,14 @@ bool acl_content_remove(struct acl_content *content, const struct cidr *range);
 bool acl_content_insert(
     struct acl_content *content, const struct acl_entry *entry) MUST_CHECK;
 
-/* Makes the table follow a change of that entry.  *ret_former is the former
- * table, or NULL, which the caller frees with acl_content_free_former when no
- * thread reads it any more.  Returns false when memory is short; then the table
- * stays. */
+/* Makes a table that has the entries as they are now, after the entry with that
+ * range was inserted or removed; acl_content_table returns it from then on.
+ * *ret_former gets what the former table leaves behind: the caller frees it
+ * with acl_content_free_former once no thread reads the former table.  Returns
+ * false when memory is short; the table is the former one then. */
 bool acl_content_follow(struct acl_content *content, const struct cidr *range,
     struct acl_former **ret_former) MUST_CHECK;
-/* A former table. */
+/* Frees what acl_content_follow has left of a former table. */
 void acl_content_free_former(struct acl_former *former);
 
 /* Returns a table of the entries, or NULL when memory is short.  The content

@@ -3,8 +3,8 @@
  * records of a letter, a length of 16 bits and that many bytes; for a
  * session the first of these is the number of descriptors.  A record of an
  * ended session that is accepted is written as one that is read as the same.
- * The numbers of sessions at servers are short ones: each is a place that is
- * held.
+ * Counts of sessions at servers have few digits: the receiver reserves a place
+ * at the server for each session that is counted.
  */
 #include <ctype.h>
 #include <errno.h>
