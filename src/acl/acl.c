@@ -11,6 +11,21 @@
 #include "base/ensure.h"
 #include "base/grace.h"
 
+/* A content whose table has to be made of all entries, after a change of one.
+ */
+struct rebuild {
+	struct acl_content *content; /* NULL: none */
+	struct acl_entry entry;      /* that was deleted or added */
+	struct acl_table *made;      /* NULL: not made so far */
+	bool replaced;               /* by acl_list_publish: the last owner */
+};
+
+/* The change that keeps a list busy. */
+struct change {
+	bool is_addition;
+	struct rebuild added, read;
+};
+
 struct acl_list {
 	/* Shared. */
 	struct acl_view *view; /* of content; `empty` if there is none */
@@ -23,7 +38,8 @@ struct acl_list {
 	struct acl_content *added;   /* by commands; NULL: nothing */
 	size_t deleted;              /* entries of content, by commands */
 	struct acl_drafts drafts;
-	bool busy; /* a commit has begun */
+	bool committing; /* a commit has begun */
+	struct change change;
 	struct acl_view empty;
 };
 
@@ -110,15 +126,32 @@ free_content(void *content)
 }
 
 static void
-free_former(void *former)
+free_table(void *table)
 {
-	acl_content_free_former(former);
+	acl_table_free(table);
 }
 
 static void
-retire(struct acl_content *content, struct grace *grace)
+retire_former(struct acl_former former, struct grace *grace)
 {
-	if (content)
+	if (former.table)
+		grace_retire(grace, free_table, former.table);
+	if (former.base)
+		grace_retire(grace, free_table, former.base);
+}
+
+/* Retires a content that the list has no more, unless a thread makes a table of
+ * it: then the end of the change does. */
+static void
+retire(struct acl_list *list, struct acl_content *content, struct grace *grace)
+{
+	if (!content)
+		return;
+	if (content == list->change.added.content)
+		list->change.added.replaced = true;
+	else if (content == list->change.read.content)
+		list->change.read.replaced = true;
+	else
 		grace_retire(grace, free_content, content);
 }
 
@@ -135,25 +168,10 @@ exchange(struct acl_list *list, struct acl_content *read,
 	view->added = added ? acl_content_table(added) : NULL;
 	atomic_store_release(&list->view, view); /* [P32] */
 	list->content = read;
-	retire(former, grace);
+	retire(list, former, grace);
 	if (added != list->added)
-		retire(list->added, grace);
+		retire(list, list->added, grace);
 	list->added = added;
-}
-
-/* Publishes another table after a change of that entry of the content.  Returns
- * false when memory is short. */
-static bool
-publish_change(struct acl_content *content, const struct cidr *range,
-    const struct acl_table **table, struct grace *grace)
-{
-	struct acl_former *former;
-
-	if (!acl_content_follow(content, range, &former))
-		return false;
-	atomic_store_release(table, acl_content_table(content)); /* [P32] */
-	grace_retire(grace, free_former, former);
-	return true;
 }
 
 void
@@ -186,59 +204,146 @@ make_empty(void)
 	return NULL;
 }
 
-bool
+/* Publishes a table after a change of that entry of the content, or notes in
+ * *rebuild that the table has to be made of all entries. */
+static void
+follow_entry_change(struct acl_content *content, const struct acl_entry *entry,
+    const struct acl_table **table, struct rebuild *rebuild,
+    struct grace *grace)
+{
+	struct acl_former former;
+
+	if (!acl_content_follow(content, &entry->range, &former)) {
+		*rebuild =
+		    (struct rebuild){.content = content, .entry = *entry};
+		return;
+	}
+	atomic_store_release(table, acl_content_table(content)); /* [P32] */
+	retire_former(former, grace);
+}
+
+static enum acl_outcome
+outcome_so_far(const struct acl_list *list)
+{
+	return acl_list_is_busy(list) ? ACL_LATER : ACL_DONE;
+}
+
+enum acl_outcome
 acl_list_add(
     struct acl_list *list, const struct cidr *range, struct grace *grace)
 {
-	struct acl_entry entry = {.range = *range}, before;
-	bool had;
+	struct acl_entry entry = {.range = *range}, same;
 
+	ENSURE(!acl_list_is_busy(list));
 	if (!list->added)
 		list->added = make_empty();
 	if (!list->added)
-		return false;
-	had = acl_content_get(list->added, range, &before);
+		return ACL_SHORT;
+	if (acl_content_get(list->added, range, &same))
+		return ACL_DONE;
 	if (!acl_content_insert(list->added, &entry))
-		return false;
-	if (publish_change(list->added, range, &list->view->added, grace))
-		return true;
-	if (!had)
-		(void)acl_content_remove(list->added, range);
-	return false;
+		return ACL_SHORT;
+	list->change.is_addition = true;
+	follow_entry_change(list->added, &entry, &list->view->added,
+	    &list->change.added, grace);
+	return outcome_so_far(list);
 }
 
-/* The room that the entry had is still there. */
-static void
-put_back(struct acl_content *content, const struct acl_entry *entry)
-{
-	ENSURE(acl_content_insert(content, entry));
-}
-
-enum acl_deletion
+enum acl_outcome
 acl_list_delete(
     struct acl_list *list, const struct cidr *range, struct grace *grace)
 {
-	struct acl_entry entry;
+	const struct acl_entry added = {.range = *range};
+	struct acl_entry read;
 	bool was_read =
-	    list->content && acl_content_get(list->content, range, &entry);
-	bool was_added = list->added && acl_content_remove(list->added, range);
+	    list->content && acl_content_get(list->content, range, &read);
+	bool was_added;
 
+	ENSURE(!acl_list_is_busy(list));
+	was_added = list->added && acl_content_remove(list->added, range);
 	if (!was_read && !was_added)
 		return ACL_NO_ENTRY;
-	if (was_added &&
-	    !publish_change(list->added, range, &list->view->added, grace)) {
-		put_back(list->added, &(struct acl_entry){.range = *range});
-		return ACL_NO_MEMORY;
-	}
-	if (!was_read)
-		return ACL_DELETED;
-	(void)acl_content_remove(list->content, range);
-	if (publish_change(list->content, range, &list->view->read, grace)) {
+	list->change.is_addition = false;
+	if (was_added)
+		follow_entry_change(list->added, &added, &list->view->added,
+		    &list->change.added, grace);
+	if (was_read) {
+		(void)acl_content_remove(list->content, range);
 		list->deleted++;
-		return ACL_DELETED;
+		follow_entry_change(list->content, &read, &list->view->read,
+		    &list->change.read, grace);
 	}
-	put_back(list->content, &entry);
-	return ACL_NO_MEMORY;
+	return outcome_so_far(list);
+}
+
+static void
+make_table(struct rebuild *rebuild)
+{
+	if (rebuild->content)
+		rebuild->made = acl_content_make_table(rebuild->content);
+}
+
+void
+acl_list_make_tables(struct acl_list *list)
+{
+	make_table(&list->change.added);
+	make_table(&list->change.read);
+}
+
+/* The room that a deleted entry had is still there. */
+static void
+undo(const struct rebuild *rebuild, bool is_addition)
+{
+	if (is_addition)
+		(void)acl_content_remove(
+		    rebuild->content, &rebuild->entry.range);
+	else
+		ENSURE(acl_content_insert(rebuild->content, &rebuild->entry));
+}
+
+/* Returns false if the change was undone. */
+static bool
+end_rebuild(struct rebuild *rebuild, bool is_addition,
+    const struct acl_table **table, struct grace *grace)
+{
+	const struct rebuild r = *rebuild;
+
+	*rebuild = (struct rebuild){.content = NULL};
+	if (!r.content)
+		return true;
+	if (r.replaced) {
+		acl_table_free(r.made);
+		grace_retire(grace, free_content, r.content);
+		return true;
+	}
+	if (!r.made) {
+		undo(&r, is_addition);
+		return false;
+	}
+	atomic_store_release(table, r.made); /* [P32] */
+	retire_former(acl_content_set_table(r.content, r.made), grace);
+	return true;
+}
+
+enum acl_outcome
+acl_list_end_change(struct acl_list *list, struct grace *grace)
+{
+	struct change *c = &list->change;
+	bool added =
+	    end_rebuild(&c->added, c->is_addition, &list->view->added, grace);
+	bool read =
+	    end_rebuild(&c->read, c->is_addition, &list->view->read, grace);
+
+	if (!read)
+		list->deleted--;
+	return added && read ? ACL_DONE : ACL_SHORT;
+}
+
+bool
+acl_list_is_busy(const struct acl_list *list)
+{
+	return list->committing || list->change.added.content ||
+	       list->change.read.content;
 }
 
 /* Puts these entries in the place of all.  Takes ownership of added, unless
@@ -330,8 +435,8 @@ acl_list_begin_commit(
 {
 	if (!acl_drafts_find(&list->drafts, version))
 		return ACL_NO_VERSION;
-	ENSURE(!list->busy);
-	list->busy = true;
+	ENSURE(!acl_list_is_busy(list));
+	list->committing = true;
 	*ret_entries = acl_drafts_lend(&list->drafts, version);
 	return ACL_DONE;
 }
@@ -341,7 +446,7 @@ enum acl_outcome
 acl_list_end_commit(struct acl_list *list, unsigned version,
     struct acl_content *entries, bool sealed, struct grace *grace)
 {
-	list->busy = false;
+	list->committing = false;
 	if (!acl_drafts_is_lent(&list->drafts, version)) {
 		acl_content_free(entries);
 		return ACL_NO_VERSION;
@@ -368,9 +473,9 @@ acl_list_commit(struct acl_list *list, unsigned version, struct grace *grace)
 }
 
 bool
-acl_list_is_busy(const struct acl_list *list)
+acl_list_is_committing(const struct acl_list *list)
 {
-	return list->busy;
+	return list->committing;
 }
 
 size_t

@@ -56,23 +56,43 @@ void acl_list_publish(struct acl_list *list, struct acl_content *content,
 /* Returns what was read; NULL: nothing yet. */
 const struct acl_content *acl_list_content(const struct acl_list *list);
 
-/* Adds an entry, in place of one with the same range.  Takes as long as
- * acl_list_delete if a million entries were committed.  Returns false when
- * memory is short; the list is as before then. */
-bool acl_list_add(struct acl_list *list, const struct cidr *range,
-    struct grace *grace) MUST_CHECK;
-
-enum acl_deletion {
-	ACL_DELETED,
-	ACL_NO_ENTRY, /* no entry has exactly this range */
-	ACL_NO_MEMORY /* the list is as before */
+enum acl_outcome {
+	ACL_DONE,
+	ACL_LATER,      /* acl_list_end_change will tell */
+	ACL_NO_ENTRY,   /* no entry has exactly this range */
+	ACL_NO_VERSION, /* the version is not prepared */
+	ACL_TOO_MANY,   /* ACL_DRAFTS_MAX versions are prepared */
+	ACL_SHORT       /* of memory; the list is as before */
 };
 
-/* Deletes the entry with exactly this range.  Takes 1 to 4 ms in a
- * list with a million entries, and every 2048th change 15 to 75 ms, see
- * patch.h. */
-enum acl_deletion acl_list_delete(
+/* Adds an entry, unless there is one with the same range that was added.
+ * Returns ACL_DONE, ACL_SHORT, or ACL_LATER as acl_list_delete. */
+enum acl_outcome acl_list_add(
     struct acl_list *list, const struct cidr *range, struct grace *grace);
+
+/* Deletes the entry with exactly this range.  Returns ACL_DONE, ACL_NO_ENTRY,
+ * ACL_SHORT, or ACL_LATER: the table has to be made of all entries, which takes
+ * 15 to 75 ms for a million.  Then the list is busy until the change has ended:
+ *
+ *   acl_list_delete --> acl_list_make_tables --> acl_list_end_change
+ *
+ * In between, look-ups find the former entries.  Every 2048th change of a large
+ * list is such a one, see patch.h, and the deletion of a range that has
+ * thousands of entries within. */
+enum acl_outcome acl_list_delete(
+    struct acl_list *list, const struct cidr *range, struct grace *grace);
+
+/* Makes what acl_list_end_change needs.  Any thread, while the list is busy
+ * with a change. */
+void acl_list_make_tables(struct acl_list *list);
+/* Puts the change into force, or undoes it if acl_list_make_tables was not
+ * called or memory was short.  Returns ACL_DONE or ACL_SHORT. */
+enum acl_outcome acl_list_end_change(
+    struct acl_list *list, struct grace *grace);
+
+/* Whether a commit or a change has begun and not ended.  As long, the caller
+ * changes the list by acl_list_publish alone. */
+bool acl_list_is_busy(const struct acl_list *list);
 
 /* Deletes all entries.  Returns false when memory is short. */
 bool acl_list_clear(struct acl_list *list, struct grace *grace) MUST_CHECK;
@@ -95,15 +115,12 @@ struct acl_versions {
 /* Returns the versions of the list. */
 struct acl_versions acl_list_versions(const struct acl_list *list);
 
-enum acl_outcome { ACL_DONE, ACL_NO_VERSION, ACL_TOO_MANY, ACL_SHORT };
-
 /* Begins an empty version: that of acl_list_versions.next afterwards.  Returns
- * ACL_DONE, ACL_SHORT of memory, or ACL_TOO_MANY: ACL_DRAFTS_MAX are prepared.
- */
+ * ACL_DONE, ACL_SHORT or ACL_TOO_MANY. */
 enum acl_outcome acl_list_prepare(struct acl_list *list);
 
-/* Adds an entry to a version that is prepared.  Returns ACL_DONE, ACL_SHORT, or
- * ACL_NO_VERSION: the version is not prepared. */
+/* Adds an entry to a version that is prepared.  Returns ACL_DONE, ACL_SHORT or
+ * ACL_NO_VERSION. */
 enum acl_outcome acl_list_prepare_entry(
     struct acl_list *list, unsigned version, const struct cidr *range);
 
@@ -129,8 +146,7 @@ enum acl_outcome acl_list_commit(
  *
  *   acl_list_begin_commit --> acl_content_seal --> acl_list_end_commit
  *
- * In between, the list is busy: the caller changes it by acl_list_publish
- * alone, which may drop the version. */
+ * In between, the list is busy; acl_list_publish may drop the version. */
 
 /* Returns as acl_list_prepare_entry.  With ACL_DONE, the caller owns
  * *ret_entries. */
@@ -141,7 +157,8 @@ enum acl_outcome acl_list_begin_commit(
 enum acl_outcome acl_list_end_commit(struct acl_list *list, unsigned version,
     struct acl_content *entries, bool sealed, struct grace *grace);
 
-bool acl_list_is_busy(const struct acl_list *list);
+/* Whether a commit has begun and not ended. */
+bool acl_list_is_committing(const struct acl_list *list);
 
 /* Returns the number of entries of a version that is prepared; 0 if it is not.
  */

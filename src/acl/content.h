@@ -26,7 +26,6 @@ struct acl_entry {
 };
 
 struct acl_content;
-struct acl_former;
 
 /* The view that look-ups in a list read: one pointer leads to both tables, so
  * that both change at once.  Each is NULL or a table. */
@@ -50,6 +49,12 @@ bool acl_content_add(
  * Returns false when memory is short. */
 bool acl_content_seal(struct acl_content *content) MUST_CHECK;
 
+/* The tables that a change leaves behind, each from malloc or NULL.  The caller
+ * frees them by acl_table_free once no thread reads the former table. */
+struct acl_former {
+	struct acl_table *table, *base;
+};
+
 /* Removes the entry with exactly this range from a sealed content.  The table
  * still has the range until acl_content_follow.  Returns false if the content
  * has not got it. */
@@ -61,18 +66,21 @@ bool acl_content_remove(struct acl_content *content, const struct cidr *range);
 bool acl_content_insert(
     struct acl_content *content, const struct acl_entry *entry) MUST_CHECK;
 
-/* Makes a table that has the entries as they are now, after the entry with that
- * range was inserted or removed; acl_content_table returns it from then on.
- * *ret_former gets what the former table leaves behind: the caller frees it
- * with acl_content_free_former once no thread reads the former table.  Returns
- * false when memory is short; the table is the former one then. */
+/* Makes the table follow the insertion or removal of the entry with that range,
+ * in less than a millisecond.  Returns false, with the former table in place,
+ * if that is not possible: the table has to be made of all entries.  Then the
+ * caller passes the result of acl_content_make_table to acl_content_set_table,
+ * or undoes the change of the entry. */
 bool acl_content_follow(struct acl_content *content, const struct cidr *range,
-    struct acl_former **ret_former) MUST_CHECK;
-/* Frees what acl_content_follow has left of a former table. */
-void acl_content_free_former(struct acl_former *former);
+    struct acl_former *ret_former) MUST_CHECK;
+/* Puts a table in place that was made of all entries as they are.  Takes
+ * ownership of it. */
+struct acl_former acl_content_set_table(
+    struct acl_content *content, struct acl_table *table);
 
 /* Returns a table of the entries, or NULL when memory is short.  The content
- * need not be sealed, if its entries are in order. */
+ * need not be sealed, if its entries are in order.  Any thread, as long as no
+ * other one changes entries. */
 struct acl_table *acl_content_make_table(const struct acl_content *content);
 
 /* NULL is allowed.  Frees the table as well. */

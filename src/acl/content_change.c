@@ -54,71 +54,57 @@ acl_content_insert(struct acl_content *content, const struct acl_entry *entry)
 	return true;
 }
 
+/* -- the table -- */
+
 /* The table of fewer entries is made again, which is fast enough. */
 #define PATCHED_MIN 8192u
 
-struct acl_former {
-	/* Tables that are no longer in use.  table: NULL if the former table
-	 * is the base of the present one.  whole: NULL if the former whole
-	 * table is still in use, or is `table`. */
-	struct acl_table *table, *whole;
-};
-
 /* Returns a table that patches c->whole with the changes since, this one
- * included.  Returns NULL if a patch is not worth it or not possible; then the
- * caller makes the table of all entries. */
+ * included; or NULL if there are too many changes or memory is short. */
 static struct acl_table *
 patch_table(struct acl_content *c, const struct cidr *range)
 {
-	bool is_patched = c->patch.changed != NULL;
-
-	if (acl_content_entries(c) < PATCHED_MIN)
+	/* A patch was dropped, so that c->whole lacks changes that no patch
+	 * has. */
+	if (!c->patch.changed && c->table != c->whole)
 		return NULL;
-	/* The last change ran out of memory after the patch was dropped:
-	 * c->whole lacks changes that no patch has. */
-	if (!is_patched && c->table != c->whole)
-		return NULL;
-	/* A patch has ranges of IP only; has_unix is stored beside it. */
-	if (!is_patched && range->family == AF_UNIX)
-		return NULL;
-	if (range->family != AF_UNIX && !acl_patch_change(&c->patch, c, range))
+	if (!acl_patch_change(&c->patch, c, range))
 		return NULL;
 	return acl_patch_table(&c->patch, c->whole, c->has_unix);
 }
 
 bool
 acl_content_follow(struct acl_content *content, const struct cidr *range,
-    struct acl_former **ret_former)
+    struct acl_former *ret_former)
 {
 	struct acl_content *c = content;
-	struct acl_former *former = calloc(1, sizeof(*former));
 	struct acl_table *made;
 
-	if (!former)
-		return false;
-	*former = (struct acl_former){.table = c->table};
+	if (acl_content_entries(c) < PATCHED_MIN) {
+		made = acl_content_make_table(c);
+		if (made)
+			*ret_former = acl_content_set_table(c, made);
+		return made != NULL;
+	}
 	made = patch_table(c, range);
-	if (made && c->table == c->whole)
-		former->table = NULL;
 	if (!made) {
 		acl_patch_clear(&c->patch);
-		made = acl_content_make_table(c);
-		if (!made) {
-			free(former);
-			return false;
-		}
-		former->whole = c->whole == c->table ? NULL : c->whole;
-		c->whole = made;
+		return false;
 	}
+	*ret_former = (struct acl_former){
+	    .table = c->table == c->whole ? NULL : c->table};
 	c->table = made;
-	*ret_former = former;
 	return true;
 }
 
-void
-acl_content_free_former(struct acl_former *former)
+struct acl_former
+acl_content_set_table(struct acl_content *content, struct acl_table *table)
 {
-	acl_table_free(former->table);
-	acl_table_free(former->whole);
-	free(former);
+	struct acl_content *c = content;
+	struct acl_former former = {
+	    .table = c->table, .base = c->whole == c->table ? NULL : c->whole};
+
+	acl_patch_clear(&c->patch);
+	c->whole = c->table = table;
+	return former;
 }

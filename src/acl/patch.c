@@ -86,6 +86,8 @@ acl_patch_change(struct acl_patch *patch, const struct acl_content *content,
 	if (!patch_begin(patch) ||
 	    acl_content_entries(patch->changed) >= CHANGED_MAX)
 		return false;
+	if (range->family == AF_UNIX) /* acl_patch_table is told */
+		return true;
 	if (!is_covered(patch->changed, range) &&
 	    !acl_content_insert(patch->changed, &whole))
 		return false;

@@ -4,7 +4,8 @@
  * Making the table of a million entries takes 15 to 75 ms, so a change of one
  * entry makes small tables instead: of the ranges that have changed, and of
  * what is inside the list there.  All other addresses are looked up in the
- * former table.
+ * former table.  A change that a patch has no room for waits for a table of all
+ * entries, see acl_list_end_change.
  */
 #ifndef ACL_PATCH_H
 #define ACL_PATCH_H
@@ -21,7 +22,7 @@ struct acl_patch {
 
 /* Notes that the content has got or lost the entry with that range.  Returns
  * false when memory is short or the changes are too many: then the patch
- * needs acl_patch_clear, and the content another table. */
+ * needs acl_patch_clear, and the content a table of all entries. */
 bool acl_patch_change(struct acl_patch *patch,
     const struct acl_content *content, const struct cidr *range) MUST_CHECK;
 

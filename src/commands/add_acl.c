@@ -51,7 +51,10 @@ call_acl_outcome(struct call *call, enum acl_outcome outcome)
 {
 	switch (outcome) {
 	case ACL_DONE:
+	case ACL_LATER:
 		return true;
+	case ACL_NO_ENTRY:
+		return err_set(call->err, "Key not found.");
 	case ACL_NO_VERSION:
 		return err_set(call->err, "Version number out of range.");
 	case ACL_TOO_MANY:
@@ -112,11 +115,40 @@ add_to_version(struct call *call, struct acl_list *list, unsigned version,
 	    call, acl_list_prepare_entry(list, version, range));
 }
 
-/* Adding what is there already succeeds, as in HAProxy. */
+/* Records a change of one entry, now or at the end of the task that it needs.
+ * done: `added` or `deleted`.  Returns false with call->err set if the change
+ * has failed. */
 static bool
-add_acl_now(struct call *call)
+end_entry_change(struct call *call, struct acl_list *list,
+    const struct cidr *range, const char *done, struct list_task **ret_task)
 {
 	char text[CIDR_TEXT_SIZE];
+	struct acl_record *record;
+
+	cidr_text(range, text);
+	if (!acl_list_is_busy(list)) {
+		call_audit(call, NULL, NULL, "acl %s: %s is %s",
+		    acl_list_name(list), text, done);
+		return true;
+	}
+	record = acl_record_new(
+	    call, false, "acl %s: %s is %s", acl_list_name(list), text, done);
+	if (record)
+		*ret_task =
+		    list_task_change(control_list_tasks(call->env->control),
+		        list, acl_record_end(record));
+	else
+		(void)acl_list_end_change(list, grace_of(call));
+	if (*ret_task)
+		return true;
+	acl_record_free(record);
+	return call_acl_outcome(call, ACL_SHORT);
+}
+
+/* Adding what is there already succeeds, as in HAProxy. */
+static bool
+add_acl_now(struct call *call, struct list_task **ret_task)
+{
 	struct cidr range;
 	unsigned version;
 	bool has_version = call_take_version(call, &version);
@@ -128,35 +160,23 @@ add_acl_now(struct call *call)
 		return false;
 	if (has_version && version != acl_list_versions(list).current)
 		return add_to_version(call, list, version, &range);
-	if (!acl_list_add(list, &range, grace_of(call)))
-		return err_oom(call->err) || err_as_sentence(call->err);
-	call_audit(call, NULL, NULL, "acl %s: %s is added", acl_list_name(list),
-	    cidr_text(&range, text));
-	return true;
+	return call_acl_outcome(
+	           call, acl_list_add(list, &range, grace_of(call))) &&
+	       end_entry_change(call, list, &range, "added", ret_task);
 }
 
 static bool
-del_acl_now(struct call *call)
+del_acl_now(struct call *call, struct list_task **ret_task)
 {
-	char text[CIDR_TEXT_SIZE];
 	struct cidr range;
 	struct acl_list *list = take_range(call,
 	    "This command expects two parameters: ACL identifier and key.",
 	    &range);
 
-	if (!list)
-		return false;
-	switch (acl_list_delete(list, &range, grace_of(call))) {
-	case ACL_DELETED:
-		break;
-	case ACL_NO_ENTRY:
-		return err_set(call->err, "Key not found.");
-	case ACL_NO_MEMORY:
-		return err_oom(call->err) || err_as_sentence(call->err);
-	}
-	call_audit(call, NULL, NULL, "acl %s: %s is deleted",
-	    acl_list_name(list), cidr_text(&range, text));
-	return true;
+	return list &&
+	       call_acl_outcome(
+	           call, acl_list_delete(list, &range, grace_of(call))) &&
+	       end_entry_change(call, list, &range, "deleted", ret_task);
 }
 
 /* Clearing a version that is not prepared succeeds, as in HAProxy: it has no
@@ -170,7 +190,7 @@ clear_version(struct call *call, struct acl_list *list, unsigned version)
 }
 
 static bool
-clear_acl_now(struct call *call)
+clear_acl_now(struct call *call, struct list_task **ret_task)
 {
 	unsigned version;
 	bool has_version = call_take_version(call, &version);
@@ -178,6 +198,7 @@ clear_acl_now(struct call *call)
 	    "Missing ACL identifier: 'clear acl' expects the name of a list.");
 	size_t n;
 
+	(void)ret_task;
 	if (!list)
 		return false;
 	if (has_version && version != acl_list_versions(list).current)
@@ -192,17 +213,17 @@ clear_acl_now(struct call *call)
 bool
 run_add_acl(struct call *call)
 {
-	return call_when_idle(call, add_acl_now);
+	return call_change_acl(call, add_acl_now);
 }
 
 bool
 run_del_acl(struct call *call)
 {
-	return call_when_idle(call, del_acl_now);
+	return call_change_acl(call, del_acl_now);
 }
 
 bool
 run_clear_acl(struct call *call)
 {
-	return call_when_idle(call, clear_acl_now);
+	return call_change_acl(call, clear_acl_now);
 }

@@ -36,8 +36,8 @@ put_list(
 	report_put(r, "matches", " matches=%" PRIu64, acl_list_matches(list));
 	report_put(r, "added", " added=%zu", changes.added);
 	report_put(r, "deleted", " deleted=%zu", changes.deleted);
-	report_json_bool(r, "committing", acl_list_is_busy(list));
-	if (acl_list_is_busy(list))
+	report_json_bool(r, "committing", acl_list_is_committing(list));
+	if (acl_list_is_committing(list))
 		report_text(r, ", a version is being committed");
 	report_json_string(r, "failure", failure);
 	if (failure)

@@ -359,7 +359,7 @@ control_start(struct control *control, struct err *err)
 	watch_loop(c);
 	list_watch_start(
 	    &c->list_watch, c->loop, &c->task_timer, c->grace, c->model);
-	list_commits_start(&c->list_commits, c->loop, c->grace);
+	list_tasks_start(&c->list_tasks, c->loop, c->grace);
 	tls_watch_start(&c->tls_watch, c->loop, &c->task_timer, c->model->spec);
 	sets_start(c);
 	log_info("up to %u session%s%s: %d of %zu descriptors each, %zu for "
@@ -401,7 +401,7 @@ control_free(struct control *control)
 	rebalances_free(c);
 	tls_watch_fini(&c->tls_watch);
 	list_watch_fini(&c->list_watch);
-	list_commits_fini(&c->list_commits);
+	list_tasks_fini(&c->list_tasks);
 	tls_upkeep_fini(&c->tls_upkeep);
 	sets_fini(c);
 	if (c->loop)
@@ -509,10 +509,10 @@ control_list_watch(const struct control *control)
 	return &control->list_watch;
 }
 
-struct list_commits *
-control_list_commits(struct control *control)
+struct list_tasks *
+control_list_tasks(struct control *control)
 {
-	return &control->list_commits;
+	return &control->list_tasks;
 }
 
 const struct tls_status *

@@ -34,7 +34,7 @@
 #include "model/model.h"
 
 struct control;
-struct list_commits;
+struct list_tasks;
 struct list_watch;
 struct listeners;
 struct proxy;
@@ -172,8 +172,8 @@ const struct tls_watch *control_tls_watch(const struct control *control);
 /* Returns the watch over the files of the [list] sections. */
 const struct list_watch *control_list_watch(const struct control *control);
 
-/* Returns the commits of versions of lists that are under way. */
-struct list_commits *control_list_commits(struct control *control);
+/* Returns the work on lists that is under way. */
+struct list_tasks *control_list_tasks(struct control *control);
 
 /* Returns the state of TLS as of the last second. */
 const struct tls_status *control_tls_status(const struct control *control);

@@ -11,7 +11,7 @@
 #include "control/server_followup.h"
 #include "control/task_timer.h"
 #include "control/limits.h"
-#include "control/list_commit.h"
+#include "control/list_task.h"
 #include "control/list_watch.h"
 #include "control/pace.h"
 #include "control/listeners.h"
@@ -76,7 +76,7 @@ struct control {
 	struct sets sets;
 	struct tls_watch tls_watch;
 	struct list_watch list_watch;
-	struct list_commits list_commits;
+	struct list_tasks list_tasks;
 	struct tls_upkeep tls_upkeep;
 	enum phase phase;
 	uint64_t phase_ends_ms; /* of all but RUNNING */

@@ -262,6 +262,53 @@ has_record() {
 	[[ $output == *'acl office: 192.0.2.1 is added'* ]] || fail "$output"
 }
 
+# many_entries FAMILY N: N ranges of the family, none beside another.
+many_entries() {
+	awk -v family="$1" -v n="$2" 'BEGIN {
+		for (i = 0; i < 2 * n; i += 2)
+			if (family == 4)
+				printf "127.%d.%d.%d\n", 1 + i / 65536, i / 256 % 256, i % 256
+			else
+				printf "2001:db8:%x:%x::/64\n", i / 65536, i % 65536
+	}'
+}
+
+# delete_many N: deletes N entries of $T/office.list; prints the longest
+# iteration of the control loop, in us, and how many entries are left.
+delete_many() {
+	python3 -B "$ROOT/tests/behaviour/acltool.py" "$T/admin.sock" office "$1" \
+	    delete "$T/office.list"
+}
+
+@test "lists: 6000 deletions from a large list are in force" {
+	many_entries 4 20000 >"$T/office.list"
+	start_listed "file = $T/office.list"
+	becomes served 127.1.0.0
+	run -0 delete_many 6000
+	[[ $output == *' 14000' ]] || fail "$output"
+	becomes reset 127.1.0.0
+	becomes served 127.1.0.2
+	becomes reset 127.1.140.154	# entry 17997
+	becomes served 127.1.140.152
+}
+
+@test "lists: a deletion that uncovers thousands of entries is in force" {
+	{
+		echo 127.0.0.0/8
+		many_entries 4 20000
+	} >"$T/office.list"
+	start_listed "file = $T/office.list"
+	becomes served
+	ctl del acl office 127.0.0.0/8
+	becomes reset
+	becomes served 127.1.0.2
+	becomes reset 127.1.0.1
+	entries 20000
+	has_record 'acl office: 127.0.0.0/8 is deleted'
+	run -1 ctl del acl office 127.0.0.0/8
+	[[ $output == *'Key not found.'* ]]
+}
+
 @test "lists: additions stay when a file changes, deletions do not" {
 	printf '127.0.0.1\n127.0.0.3\n' >"$T/office.list"
 	start_listed "file = $T/office.list"

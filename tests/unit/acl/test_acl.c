@@ -55,18 +55,30 @@ has(const struct acl_list *list, const char *client)
 	return acl_list_has(list, &e);
 }
 
+/* Ends a change at once.  Returns what became of it. */
+static enum acl_outcome
+end(struct acl_list *list, enum acl_outcome outcome)
+{
+	assert_int_equal(acl_list_is_busy(list), outcome == ACL_LATER);
+	if (outcome != ACL_LATER)
+		return outcome;
+	acl_list_make_tables(list);
+	return acl_list_end_change(list, grace);
+}
+
 static void
 add(struct acl_list *list, const char *text)
 {
 	struct cidr range = range_of(text);
 
-	assert_true(acl_list_add(list, &range, grace));
+	assert_int_equal(
+	    end(list, acl_list_add(list, &range, grace)), ACL_DONE);
 }
 
-static enum acl_deletion delete (struct acl_list *list, const char *text) {
+static enum acl_outcome delete (struct acl_list *list, const char *text) {
 	struct cidr range = range_of(text);
 
-	return acl_list_delete(list, &range, grace);
+	return end(list, acl_list_delete(list, &range, grace));
 }
 
 static void
@@ -99,7 +111,7 @@ entries_are_added_beside_those_that_were_read(void **state)
 	assert_true(acl_list_find(l, &client, &e));
 	assert_int_equal(e.range.bits, 16);
 	assert_null(e.source);
-	assert_int_equal(delete (l, "10.1.0.0/16"), ACL_DELETED);
+	assert_int_equal(delete (l, "10.1.0.0/16"), ACL_DONE);
 	assert_true(acl_list_find(l, &client, &e));
 	assert_string_equal(e.source, "a.list");
 	assert_true(acl_list_at(l, 0, &e));
@@ -116,7 +128,7 @@ an_entry_that_was_both_read_and_added_is_deleted_as_a_whole(void **state)
 	struct acl_list *l = list_of("10.0.0.0/8");
 
 	add(l, "10.0.0.0/8");
-	assert_int_equal(delete (l, "10.0.0.0/8"), ACL_DELETED);
+	assert_int_equal(delete (l, "10.0.0.0/8"), ACL_DONE);
 	assert_false(has(l, "10.0.0.1"));
 	assert_int_equal(acl_list_entries(l), 0);
 	assert_int_equal(delete (l, "10.0.0.0/8"), ACL_NO_ENTRY);
@@ -129,7 +141,7 @@ another_content_may_keep_what_was_added(void **state)
 	struct acl_list *l = list_of("10.0.0.0/8");
 
 	add(l, "192.0.2.1");
-	assert_int_equal(delete (l, "10.0.0.0/8"), ACL_DELETED);
+	assert_int_equal(delete (l, "10.0.0.0/8"), ACL_DONE);
 	assert_int_equal(acl_list_changes(l).deleted, 1);
 	acl_list_publish(l, content_of("10.0.0.0/8"), true, grace);
 	assert_true(has(l, "192.0.2.1"));
@@ -336,10 +348,29 @@ check_around(const struct acl_list *list, const struct cidr *range)
 	    acl_list_has(list, &e), acl_list_find(list, &e, &found));
 }
 
+/* Changes one of 60000 ranges.  Returns whether the table was made of all
+ * entries for it. */
+static bool
+change_some_range(struct acl_list *l, uint64_t seed, bool v6)
+{
+	struct cidr r = some_range(mix64(seed) % 60000, v6);
+	struct cidr other = some_range(mix64(~seed) % 60000, v6);
+	enum acl_outcome outcome = seed % 3 == 0
+	                               ? acl_list_add(l, &r, grace)
+	                               : acl_list_delete(l, &r, grace);
+
+	assert_int_not_equal(outcome, ACL_SHORT);
+	assert_int_not_equal(end(l, outcome), ACL_SHORT);
+	check_around(l, &r);
+	check_around(l, &other);
+	return outcome == ACL_LATER;
+}
+
 /* More changes than a patch has. */
 static void
 change_large_list(bool v6)
 {
+	unsigned lasted = 0;
 	struct acl_list *l = acl_list_new("office");
 	struct acl_content *c = acl_content_new();
 
@@ -353,17 +384,9 @@ change_large_list(bool v6)
 	assert_true(acl_content_seal(c));
 	assert_true(acl_content_entries(c) > 9000);
 	acl_list_publish(l, c, false, grace);
-	for (unsigned i = 0; i < 5000; i++) {
-		struct cidr r = some_range(mix64(i) % 60000, v6);
-		struct cidr other = some_range(mix64(~i) % 60000, v6);
-
-		if (i % 3 == 0)
-			assert_true(acl_list_add(l, &r, grace));
-		else
-			(void)acl_list_delete(l, &r, grace);
-		check_around(l, &r);
-		check_around(l, &other);
-	}
+	for (unsigned i = 0; i < 5000; i++)
+		lasted += change_some_range(l, i, v6);
+	assert_in_range(lasted, 1, 20);
 	acl_list_unref(l);
 }
 
@@ -373,6 +396,92 @@ changes_of_a_large_list_are_in_force_at_once(void **state)
 	(void)state;
 	change_large_list(false);
 	change_large_list(true);
+}
+
+/* Returns a list of 10.0.0.0/8 and of 9000 addresses within, so that a patch
+ * has no room for what is left of it without the former. */
+static struct acl_list *
+list_of_many(void)
+{
+	struct acl_list *l = acl_list_new("office");
+	struct acl_content *c = content_of("10.0.0.0/8");
+
+	assert_non_null(l);
+	for (unsigned i = 0; i < 9000; i++) {
+		struct acl_entry e = {
+		    .range = {.family = AF_INET,
+		        .bits = 32,
+		        .ip = {10, 1, (uint8_t)(i >> 8), (uint8_t)i}}};
+
+		assert_true(acl_content_add(c, &e));
+	}
+	assert_true(acl_content_seal(c));
+	acl_list_publish(l, c, false, grace);
+	return l;
+}
+
+static void
+begin_long_deletion(struct acl_list *list)
+{
+	struct cidr range = range_of("10.0.0.0/8");
+
+	assert_int_equal(acl_list_delete(list, &range, grace), ACL_LATER);
+	assert_true(acl_list_is_busy(list));
+	assert_false(acl_list_is_committing(list));
+	assert_true(has(list, "10.2.0.1"));
+}
+
+static void
+a_change_that_lasts_is_in_force_at_its_end(void **state)
+{
+	struct acl_list *l = list_of_many();
+
+	(void)state;
+	begin_long_deletion(l);
+	acl_list_make_tables(l);
+	assert_true(has(l, "10.2.0.1"));
+	assert_int_equal(acl_list_end_change(l, grace), ACL_DONE);
+	assert_false(acl_list_is_busy(l));
+	assert_false(has(l, "10.2.0.1"));
+	assert_true(has(l, "10.1.0.1"));
+	assert_int_equal(acl_list_changes(l).deleted, 1);
+	acl_list_unref(l);
+}
+
+static void
+a_change_without_memory_is_undone(void **state)
+{
+	struct acl_list *l = list_of_many();
+	struct cidr range;
+
+	(void)state;
+	begin_long_deletion(l);
+	assert_int_equal(acl_list_end_change(l, grace), ACL_SHORT);
+	assert_int_equal(acl_list_changes(l).deleted, 0);
+	assert_true(has(l, "10.2.0.1"));
+	range = range_of("10.1.0.1");
+	assert_int_equal(acl_list_delete(l, &range, grace), ACL_DONE);
+	assert_true(has(l, "10.1.0.1"));
+	assert_int_equal(delete (l, "10.0.0.0/8"), ACL_DONE);
+	assert_false(has(l, "10.1.0.1"));
+	assert_true(has(l, "10.1.0.2"));
+	acl_list_unref(l);
+}
+
+static void
+a_content_that_is_published_during_a_change_replaces_it(void **state)
+{
+	struct acl_list *l = list_of_many();
+
+	(void)state;
+	begin_long_deletion(l);
+	acl_list_publish(l, content_of("11.0.0.0/8"), false, grace);
+	acl_list_make_tables(l);
+	assert_int_equal(acl_list_end_change(l, grace), ACL_DONE);
+	assert_false(has(l, "10.1.0.1"));
+	assert_true(has(l, "11.0.0.1"));
+	assert_int_equal(acl_list_changes(l).deleted, 0);
+	acl_list_unref(l);
 }
 
 /* 127.0.0.1 is in every content, 192.0.2.1 in none. */
@@ -407,7 +516,7 @@ a_reader_sees_whole_contents_while_they_change(void **state)
 		    content_of(i % 2 ? "127.0.0.0/8" : "127.0.0.1"), true,
 		    grace);
 		add(r.list, "10.0.0.0/8");
-		assert_int_equal(delete (r.list, "10.0.0.0/8"), ACL_DELETED);
+		assert_int_equal(delete (r.list, "10.0.0.0/8"), ACL_DONE);
 		commit(r.list, "127.0.0.0/9");
 		commit(r.list, "127.0.0.0/10");
 		grace_poll(grace);
@@ -445,6 +554,10 @@ main(void)
 	    cmocka_unit_test(matches_are_counted_where_a_list_decides),
 	    cmocka_unit_test(versions_replace_all_entries),
 	    cmocka_unit_test(changes_of_a_large_list_are_in_force_at_once),
+	    cmocka_unit_test(a_change_that_lasts_is_in_force_at_its_end),
+	    cmocka_unit_test(a_change_without_memory_is_undone),
+	    cmocka_unit_test(
+	        a_content_that_is_published_during_a_change_replaces_it),
 	    cmocka_unit_test(a_commit_that_lasts_is_in_force_at_its_end),
 	    cmocka_unit_test(
 	        a_commit_without_memory_leaves_its_version_prepared),

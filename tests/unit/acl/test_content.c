@@ -148,10 +148,11 @@ the_longest_entry_is_found_with_its_line(void **state)
 static void
 follow(struct acl_content *c, const struct cidr *range)
 {
-	struct acl_former *former;
+	struct acl_former former;
 
 	assert_true(acl_content_follow(c, range, &former));
-	acl_content_free_former(former);
+	acl_table_free(former.table);
+	acl_table_free(former.base);
 }
 
 static void
