@@ -11,7 +11,6 @@ bool
 acl_content_remove(struct acl_content *content, const struct cidr *range)
 {
 	struct acl_content *c = content;
-	size_t at;
 
 	if (range->family == AF_UNIX) {
 		bool had = c->has_unix;
@@ -19,39 +18,20 @@ acl_content_remove(struct acl_content *content, const struct cidr *range)
 		c->has_unix = false;
 		return had;
 	}
-	if (!acl_content_index(c, range, &at))
-		return false;
-	if (range->family == AF_INET)
-		memmove(&c->v4[at], &c->v4[at + 1],
-		    (--c->n4 - at) * sizeof(*c->v4));
-	else
-		memmove(&c->v6[at], &c->v6[at + 1],
-		    (--c->n6 - at) * sizeof(*c->v6));
-	return true;
+	return acl_entries_remove(
+	    range->family == AF_INET ? &c->v4 : &c->v6, range);
 }
 
 bool
 acl_content_insert(struct acl_content *content, const struct acl_entry *entry)
 {
 	struct acl_content *c = content;
-	size_t at;
 
 	(void)acl_content_remove(c, &entry->range);
 	if (entry->range.family == AF_UNIX)
 		return acl_content_add(c, entry);
-	if (!acl_content_make_room(c, entry->range.family))
-		return false;
-	(void)acl_content_index(c, &entry->range, &at);
-	if (entry->range.family == AF_INET) {
-		memmove(&c->v4[at + 1], &c->v4[at],
-		    (c->n4++ - at) * sizeof(*c->v4));
-		c->v4[at] = acl_entry4_pack(entry);
-	} else {
-		memmove(&c->v6[at + 1], &c->v6[at],
-		    (c->n6++ - at) * sizeof(*c->v6));
-		c->v6[at] = acl_entry6_pack(entry);
-	}
-	return true;
+	return acl_entries_insert(
+	    entry->range.family == AF_INET ? &c->v4 : &c->v6, entry);
 }
 
 /* -- the table -- */

@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: MIT
+ * See entries.h.
+ */
+#include "acl/entries.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <xxhash.h>
+
+#include "base/ensure.h"
+#include "base/grow.h"
+
+/* Entries of a block at most, and of a block that begins with an insertion. */
+#define BLOCK_MAX 4096u
+#define BLOCK_MIN 64u
+
+void
+acl_entries_init(struct acl_entries *entries, bool is_v6)
+{
+	*entries = (struct acl_entries){.is_v6 = is_v6,
+	    .size =
+	        is_v6 ? sizeof(struct acl_entry6) : sizeof(struct acl_entry4)};
+}
+
+/* -- between entries and their small form -- */
+
+static struct acl_entry4
+pack4(const struct acl_entry *e)
+{
+	uint32_t n;
+
+	memcpy(&n, e->range.ip, sizeof(n));
+	return (struct acl_entry4){.first = be32toh(n),
+	    .line = e->line,
+	    .bits = e->range.bits,
+	    .source = (uint8_t)e->source};
+}
+
+static struct acl_entry6
+pack6(const struct acl_entry *e)
+{
+	uint64_t hi, lo;
+
+	memcpy(&hi, e->range.ip, sizeof(hi));
+	memcpy(&lo, e->range.ip + sizeof(hi), sizeof(lo));
+	return (struct acl_entry6){.hi = be64toh(hi),
+	    .lo = be64toh(lo),
+	    .line = e->line,
+	    .bits = e->range.bits,
+	    .source = (uint8_t)e->source};
+}
+
+static union acl_packed
+pack(const struct acl_entries *es, const struct acl_entry *e)
+{
+	union acl_packed packed;
+
+	if (es->is_v6)
+		packed.v6 = pack6(e);
+	else
+		packed.v4 = pack4(e);
+	return packed;
+}
+
+static void
+unpack4(const struct acl_entry4 *e, struct acl_entry *ret)
+{
+	uint32_t n = htobe32(e->first);
+
+	*ret = (struct acl_entry){.range = {.family = AF_INET, .bits = e->bits},
+	    .source = e->source,
+	    .line = e->line};
+	memcpy(ret->range.ip, &n, sizeof(n));
+}
+
+static void
+unpack6(const struct acl_entry6 *e, struct acl_entry *ret)
+{
+	uint64_t hi = htobe64(e->hi), lo = htobe64(e->lo);
+
+	*ret =
+	    (struct acl_entry){.range = {.family = AF_INET6, .bits = e->bits},
+	        .source = e->source,
+	        .line = e->line};
+	memcpy(ret->range.ip, &hi, sizeof(hi));
+	memcpy(ret->range.ip + sizeof(hi), &lo, sizeof(lo));
+}
+
+/* -- order -- */
+
+static int
+compare4(const void *one, const void *other)
+{
+	const struct acl_entry4 *a = one, *b = other;
+
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return (int)a->bits - (int)b->bits;
+}
+
+static int
+compare_entries6(const void *one, const void *other)
+{
+	const struct acl_entry6 *a = one, *b = other;
+
+	if (a->hi != b->hi)
+		return a->hi < b->hi ? -1 : 1;
+	if (a->lo != b->lo)
+		return a->lo < b->lo ? -1 : 1;
+	return (int)a->bits - (int)b->bits;
+}
+
+static int
+compare_packed(const struct acl_entries *es, const void *a, const void *b)
+{
+	return es->is_v6 ? compare_entries6(a, b) : compare4(a, b);
+}
+
+/* Entries with the same range are in the order in which they were read. */
+static int
+order_read(
+    unsigned source_a, unsigned line_a, unsigned source_b, unsigned line_b)
+{
+	if (source_a != source_b)
+		return source_a < source_b ? -1 : 1;
+	return (line_a > line_b) - (line_a < line_b);
+}
+
+static int
+sort4(const void *one, const void *other)
+{
+	const struct acl_entry4 *a = one, *b = other;
+	int order = compare4(a, b);
+
+	return order ? order
+	             : order_read(a->source, a->line, b->source, b->line);
+}
+
+static int
+sort6(const void *one, const void *other)
+{
+	const struct acl_entry6 *a = one, *b = other;
+	int order = compare_entries6(a, b);
+
+	return order ? order
+	             : order_read(a->source, a->line, b->source, b->line);
+}
+
+/* -- making -- */
+
+static void
+drop_blocks(struct acl_entries *es)
+{
+	for (size_t i = 0; i < es->blocks_n; i++)
+		if (es->blocks[i].owned)
+			free(es->blocks[i].entries);
+	es->blocks_n = 0;
+}
+
+bool
+acl_entries_append(struct acl_entries *entries, const struct acl_entry *entry)
+{
+	struct acl_entries *es = entries;
+	union acl_packed packed = pack(es, entry);
+	char *grown = grow(es->all, es->n, &es->all_room, es->size);
+
+	if (!grown)
+		return false;
+	es->all = grown;
+	drop_blocks(es);
+	memcpy(es->all + es->n++ * es->size, &packed, es->size);
+	return true;
+}
+
+/* Sorts the array, unless it is sorted already: most lists that programs write
+ * are. */
+static void
+sort_appended(struct acl_entries *es)
+{
+	int (*compare)(const void *, const void *) = es->is_v6 ? sort6 : sort4;
+	size_t sorted = 1;
+
+	while (sorted < es->n && compare(es->all + (sorted - 1) * es->size,
+	                             es->all + sorted * es->size) <= 0)
+		sorted++;
+	if (sorted < es->n)
+		qsort(es->all, es->n, es->size, compare);
+}
+
+/* Drops entries with the same range as the one before.  The array is sorted. */
+static void
+drop_repeated(struct acl_entries *es)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < es->n; i++) {
+		const char *e = es->all + i * es->size;
+		char *next = es->all + kept * es->size;
+
+		if (kept > 0 && compare_packed(es, next - es->size, e) == 0)
+			continue;
+		if (next != e)
+			memcpy(next, e, es->size);
+		kept++;
+	}
+	es->n = kept;
+}
+
+/* Gives back the room behind the last entry. */
+static void
+shrink(struct acl_entries *es)
+{
+	char *less = es->n > 0 ? reallocarray(es->all, es->n, es->size) : NULL;
+
+	if (!less)
+		return;
+	es->all = less;
+	es->all_room = es->n;
+}
+
+/* Divides the array into blocks. */
+static bool
+divide_all(struct acl_entries *es)
+{
+	size_t blocks = (es->n + BLOCK_MAX - 1) / BLOCK_MAX;
+
+	drop_blocks(es);
+	free(es->blocks);
+	es->blocks = calloc(blocks + 1, sizeof(*es->blocks));
+	es->blocks_room = es->blocks ? blocks + 1 : 0;
+	if (!es->blocks)
+		return false;
+	for (; es->blocks_n < blocks; es->blocks_n++) {
+		struct acl_block *b = &es->blocks[es->blocks_n];
+
+		b->before = es->blocks_n * BLOCK_MAX;
+		b->entries = es->all + b->before * es->size;
+		b->n = es->n - b->before < BLOCK_MAX
+		           ? (uint32_t)(es->n - b->before)
+		           : BLOCK_MAX;
+		b->room = b->n;
+		memcpy(&b->first, b->entries, es->size);
+	}
+	return true;
+}
+
+bool
+acl_entries_seal(struct acl_entries *entries)
+{
+	sort_appended(entries);
+	drop_repeated(entries);
+	shrink(entries);
+	return divide_all(entries);
+}
+
+uint64_t
+acl_entries_hash(const struct acl_entries *entries, uint64_t seed)
+{
+	const struct acl_entries *es = entries;
+
+	return es->n > 0 ? XXH64(es->all, es->n * es->size, seed) : seed;
+}
+
+/* -- look-ups -- */
+
+/* Returns the block that has the entry, or would have it; NULL if there are no
+ * blocks. */
+static struct acl_block *
+find_block(const struct acl_entries *es, const union acl_packed *e)
+{
+	size_t low = 0, n = es->blocks_n;
+
+	while (n > 1) {
+		size_t half = n / 2;
+
+		if (compare_packed(es, &es->blocks[low + half].first, e) <= 0) {
+			low += half;
+			n -= half;
+		} else {
+			n = half;
+		}
+	}
+	return n > 0 ? &es->blocks[low] : NULL;
+}
+
+/* Gets the index within the block of the first entry that is not before e.
+ * Returns whether that entry has the same range. */
+static bool
+find_in_block(const struct acl_entries *es, const struct acl_block *b,
+    const union acl_packed *e, uint32_t *ret_at)
+{
+	uint32_t low = 0, high = b->n;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (compare_packed(es, b->entries + mid * es->size, e) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	*ret_at = low;
+	return low < b->n &&
+	       compare_packed(es, b->entries + low * es->size, e) == 0;
+}
+
+bool
+acl_entries_find(const struct acl_entries *entries, const struct cidr *range,
+    size_t *ret_index)
+{
+	union acl_packed e =
+	    pack(entries, &(struct acl_entry){.range = *range});
+	const struct acl_block *b = find_block(entries, &e);
+	uint32_t at = 0;
+	bool found = b && find_in_block(entries, b, &e, &at);
+
+	*ret_index = b ? b->before + at : 0;
+	return found;
+}
+
+static const char *
+packed_at(const struct acl_entries *es, size_t index)
+{
+	size_t low = 0, n = es->blocks_n;
+
+	if (n == 0)
+		return es->all + index * es->size;
+	while (n > 1) {
+		size_t half = n / 2;
+
+		if (es->blocks[low + half].before <= index) {
+			low += half;
+			n -= half;
+		} else {
+			n = half;
+		}
+	}
+	return es->blocks[low].entries +
+	       (index - es->blocks[low].before) * es->size;
+}
+
+void
+acl_entries_at(
+    const struct acl_entries *entries, size_t index, struct acl_entry *ret)
+{
+	const void *e = packed_at(entries, index);
+
+	if (entries->is_v6)
+		unpack6(e, ret);
+	else
+		unpack4(e, ret);
+}
+
+/* -- changes -- */
+
+/* Counts an entry that a block has got (1) or lost (-1). */
+static void
+count_entry(struct acl_entries *es, struct acl_block *b, int change)
+{
+	b->n += (uint32_t)change;
+	es->n += (size_t)change;
+	while (++b < es->blocks + es->blocks_n)
+		b->before += (size_t)change;
+}
+
+/* Inserts a block before that index. */
+static bool
+insert_block(struct acl_entries *es, size_t at, const struct acl_block *block)
+{
+	struct acl_block *grown =
+	    grow(es->blocks, es->blocks_n, &es->blocks_room, sizeof(*grown));
+
+	if (!grown)
+		return false;
+	es->blocks = grown;
+	memmove(
+	    &grown[at + 1], &grown[at], (es->blocks_n++ - at) * sizeof(*grown));
+	grown[at] = *block;
+	return true;
+}
+
+static bool
+begin_blocks(struct acl_entries *es, const union acl_packed *first)
+{
+	struct acl_block b = {
+	    .entries = reallocarray(NULL, BLOCK_MIN, es->size),
+	    .room = BLOCK_MIN,
+	    .owned = true,
+	    .first = *first};
+
+	if (b.entries && insert_block(es, 0, &b))
+		return true;
+	free(b.entries);
+	return false;
+}
+
+/* Gives a block room for BLOCK_MAX or twice as many entries. */
+static bool
+grow_block(const struct acl_entries *es, struct acl_block *b)
+{
+	uint32_t room = b->room < BLOCK_MAX / 2 ? 2 * b->room : BLOCK_MAX;
+	char *grown =
+	    reallocarray(b->owned ? b->entries : NULL, room, es->size);
+
+	if (!grown)
+		return false;
+	if (!b->owned)
+		memcpy(grown, b->entries, b->n * es->size);
+	b->entries = grown;
+	b->room = room;
+	b->owned = true;
+	return true;
+}
+
+/* Moves the second half of a full block to a new one behind it. */
+static bool
+split_block(struct acl_entries *es, size_t at)
+{
+	const struct acl_block *b = &es->blocks[at];
+	uint32_t half = b->n / 2;
+	struct acl_block next = {
+	    .entries = reallocarray(NULL, BLOCK_MAX, es->size),
+	    .n = b->n - half,
+	    .room = BLOCK_MAX,
+	    .before = b->before + half,
+	    .owned = true};
+
+	if (!next.entries)
+		return false;
+	memcpy(next.entries, b->entries + half * es->size, next.n * es->size);
+	memcpy(&next.first, next.entries, es->size);
+	if (!insert_block(es, at + 1, &next)) {
+		free(next.entries);
+		return false;
+	}
+	es->blocks[at].n = half;
+	return true;
+}
+
+/* Returns a block that has room for the entry, or NULL when memory is short. */
+static struct acl_block *
+block_with_room(struct acl_entries *es, const union acl_packed *e)
+{
+	struct acl_block *b;
+
+	if (es->blocks_n == 0 && !begin_blocks(es, e))
+		return NULL;
+	b = find_block(es, e);
+	if (b->n < b->room)
+		return b;
+	if (b->room < BLOCK_MAX)
+		return grow_block(es, b) ? b : NULL;
+	return split_block(es, (size_t)(b - es->blocks)) ? find_block(es, e)
+	                                                 : NULL;
+}
+
+bool
+acl_entries_insert(struct acl_entries *entries, const struct acl_entry *entry)
+{
+	struct acl_entries *es = entries;
+	union acl_packed e = pack(es, entry);
+	struct acl_block *b = block_with_room(es, &e);
+	uint32_t at;
+	char *place;
+	bool found;
+
+	if (!b)
+		return false;
+	found = find_in_block(es, b, &e, &at);
+	ENSURE(!found);
+	place = b->entries + at * es->size;
+	memmove(place + es->size, place, (b->n - at) * es->size);
+	memcpy(place, &e, es->size);
+	count_entry(es, b, 1);
+	return true;
+}
+
+bool
+acl_entries_remove(struct acl_entries *entries, const struct cidr *range)
+{
+	struct acl_entries *es = entries;
+	union acl_packed e = pack(es, &(struct acl_entry){.range = *range});
+	struct acl_block *b = find_block(es, &e);
+	uint32_t at;
+	char *place;
+
+	if (!b || !find_in_block(es, b, &e, &at))
+		return false;
+	place = b->entries + at * es->size;
+	memmove(place, place + es->size, (b->n - at - 1) * es->size);
+	count_entry(es, b, -1);
+	return true;
+}
+
+/* -- the table -- */
+
+static void
+add_block4(const struct acl_block *b, struct acl_table_maker *m)
+{
+	const struct acl_entry4 *all = (const void *)b->entries;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct acl_entry4 *e = &all[i];
+		uint32_t rest =
+		    e->bits ? UINT32_MAX >> (e->bits - 1) >> 1 : UINT32_MAX;
+
+		acl_table_add4(
+		    m, (struct acl_range4){e->first, e->first | rest});
+	}
+}
+
+/* The bits of a 64-bit word behind the first `bits`. */
+static uint64_t
+rest_of(unsigned bits)
+{
+	return bits >= 64 ? 0 : UINT64_MAX >> bits;
+}
+
+static void
+add_block6(const struct acl_block *b, struct acl_table_maker *m)
+{
+	const struct acl_entry6 *all = (const void *)b->entries;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct acl_entry6 *e = &all[i];
+
+		acl_table_add6(m,
+		    (struct acl_range6){.first_hi = e->hi,
+		        .first_lo = e->lo,
+		        .last_hi = e->hi | rest_of(e->bits),
+		        .last_lo =
+		            e->lo | rest_of(e->bits > 64 ? e->bits - 64u : 0)});
+	}
+}
+
+void
+acl_entries_add_ranges(
+    const struct acl_entries *entries, struct acl_table_maker *maker)
+{
+	for (size_t i = 0; i < entries->blocks_n; i++)
+		if (entries->is_v6)
+			add_block6(&entries->blocks[i], maker);
+		else
+			add_block4(&entries->blocks[i], maker);
+}
+
+void
+acl_entries_memory(const struct acl_entries *entries, struct memory_use *use)
+{
+	memory_add_block(use, entries->all);
+	memory_add_block(use, entries->blocks);
+	for (size_t i = 0; i < entries->blocks_n; i++)
+		if (entries->blocks[i].owned)
+			memory_add_block(use, entries->blocks[i].entries);
+}
+
+void
+acl_entries_fini(struct acl_entries *entries)
+{
+	drop_blocks(entries);
+	free(entries->blocks);
+	free(entries->all);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ * The entries of a content that are of one address family: those that are read
+ * or prepared are appended to an array, which is then sorted and divided into
+ * blocks.  A change moves entries within one block alone, so that its time does
+ * not depend on their number.
+ *
+ *   acl_entries_append... --> acl_entries_seal --> find, insert, remove
+ *
+ * Entries can also be inserted without a seal, if none was appended.
+ */
+#ifndef ACL_ENTRIES_H
+#define ACL_ENTRIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acl/content.h"
+
+/* Entries are kept small: a list may have a million of them. */
+struct acl_entry4 {
+	uint32_t first; /* in host order, as all below */
+	uint32_t line;
+	uint8_t bits, source;
+	uint16_t unused; /* 0: all bytes are hashed */
+};
+
+struct acl_entry6 {
+	uint64_t hi, lo;
+	uint32_t line;
+	uint8_t bits, source;
+	uint16_t unused; /* 0 */
+};
+
+union acl_packed {
+	struct acl_entry4 v4;
+	struct acl_entry6 v6;
+};
+
+/* Packed entries that follow each other. */
+struct acl_block {
+	char *entries;
+	uint32_t n, room;
+	size_t before; /* entries of all blocks before this one */
+	bool owned;    /* entries is from malloc; else within `all` */
+	/* Is after all entries of the blocks before, and not after those of
+	 * this one, unless it is the first block. */
+	union acl_packed first;
+};
+
+struct acl_entries {
+	bool is_v6;
+	size_t size; /* of a packed entry */
+	size_t n;
+	char *all; /* what was appended */
+	size_t all_room;
+	struct acl_block *blocks; /* in order; none before the seal */
+	size_t blocks_n, blocks_room;
+};
+
+/* Makes entries of AF_INET6, or AF_INET, that are empty. */
+void acl_entries_init(struct acl_entries *entries, bool is_v6);
+
+/* Appends an entry.  Not after an insertion or removal.  Returns false when
+ * memory is short. */
+bool acl_entries_append(
+    struct acl_entries *entries, const struct acl_entry *entry) MUST_CHECK;
+
+/* Sorts what was appended, and drops entries whose range is there already.
+ * Returns false when memory is short; then acl_entries_append and another seal
+ * may follow. */
+bool acl_entries_seal(struct acl_entries *entries) MUST_CHECK;
+
+/* Gets the index of the first entry that is not before the range.  Returns
+ * whether that entry has exactly this range. */
+bool acl_entries_find(const struct acl_entries *entries,
+    const struct cidr *range, size_t *ret_index);
+
+/* Gets the entry with that index, which is less than n. */
+void acl_entries_at(
+    const struct acl_entries *entries, size_t index, struct acl_entry *ret);
+
+/* Inserts an entry in order.  None has the same range.  Returns false when
+ * memory is short, but never for an entry that was removed last. */
+bool acl_entries_insert(
+    struct acl_entries *entries, const struct acl_entry *entry) MUST_CHECK;
+
+/* Removes the entry with exactly this range.  Returns false if there is none.
+ */
+bool acl_entries_remove(struct acl_entries *entries, const struct cidr *range);
+
+/* Adds the ranges to a table.  Sealed or inserted entries. */
+void acl_entries_add_ranges(
+    const struct acl_entries *entries, struct acl_table_maker *maker);
+
+/* Returns a hash of what acl_entries_seal has left, with that seed. */
+uint64_t acl_entries_hash(const struct acl_entries *entries, uint64_t seed);
+
+/* Adds the memory of the entries. */
+void acl_entries_memory(
+    const struct acl_entries *entries, struct memory_use *use);
+
+/* Frees the entries. */
+void acl_entries_fini(struct acl_entries *entries);
+
+#endif
