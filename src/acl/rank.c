@@ -137,6 +137,18 @@ acl_rank_of(const struct acl_rank *rank, uint64_t key)
 	           : rank_in_cluster(rank, &rank->clusters[at - CLUSTER], key);
 }
 
+size_t
+acl_rank_near(const struct acl_rank *rank, uint64_t key)
+{
+	uint64_t slot = (key - rank->base) >> rank->shift;
+	uint32_t at;
+
+	if (rank->n == 0 || key < rank->base || slot >= rank->slots_n)
+		return 0;
+	at = rank->slots[slot];
+	return at < CLUSTER ? at : 0;
+}
+
 /* -- making -- */
 
 #define HUGE_PAGE ((size_t)2 << 20)

@@ -61,6 +61,10 @@ void acl_rank_fini(struct acl_rank *rank);
  */
 size_t acl_rank_of(const struct acl_rank *rank, uint64_t key);
 
+/* Returns about where the key is among the keys, 0 to n, after one access to
+ * memory: for a prefetch of what belongs to it. */
+size_t acl_rank_near(const struct acl_rank *rank, uint64_t key);
+
 /* Adds the memory of keys and index. */
 void acl_rank_memory(const struct acl_rank *rank, struct memory_use *use);
 

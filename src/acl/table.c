@@ -29,6 +29,7 @@ struct acl_table {
 	struct acl_rank split;  /* upper halves of /64s with borders within */
 	struct within *withins; /* for each of split; and one for the end */
 	uint64_t *lowers;       /* sorted within a /64 */
+	uint64_t lowers_each;   /* on average, times 2^16 */
 };
 
 /* -- search -- */
@@ -62,10 +63,29 @@ has_within(const struct acl_table *t, size_t split, uint64_t lo)
 	return (w->before + below) % 2 == 1;
 }
 
+/* Otherwise the CPU waits for the upper half, then for what is within its /64,
+ * then for the lower half: a guess of where they are lets it wait once. */
+static void
+prefetch_within(const struct acl_table *t, uint64_t hi)
+{
+	size_t at = acl_rank_near(&t->split, hi);
+	const char *withins = (const char *)&t->withins[at];
+	const char *lowers =
+	    (const char *)&t->lowers[at * t->lowers_each >> 16];
+
+	__builtin_prefetch(withins);
+	for (size_t line = 0; line < 3; line++)
+		__builtin_prefetch(lowers + line * 64);
+}
+
 static bool
 has6(const struct acl_table *t, uint64_t hi, uint64_t lo)
 {
-	size_t split = acl_rank_of(&t->split, hi);
+	size_t split;
+
+	if (t->split.n > 0)
+		prefetch_within(t, hi);
+	split = acl_rank_of(&t->split, hi);
 
 	if (split > 0 && ((const uint64_t *)t->split.keys)[split - 1] == hi)
 		return has_within(t, split - 1, lo);
@@ -278,6 +298,9 @@ fill6(struct acl_table *t, const struct acl_table_maker *m)
 		for (size_t j = 0; j < same; j++)
 			*lower++ = b[j].lo;
 	}
+	if (within)
+		t->lowers_each =
+		    ((uint64_t)(lower - t->lowers) << 16) / t->split.n;
 	if (within)
 		*within = (struct within){
 		    .lower = (uint32_t)(lower - t->lowers) & INT32_MAX};
