@@ -49,6 +49,7 @@ void admin_commit(struct admin *admin, struct changes *changes);
 
 /* Leaves connections in the backlogs until admin_resume. */
 void admin_hold(struct admin *admin);
+/* Accepts again, those in the backlogs first. */
 void admin_resume(struct admin *admin);
 
 /* Passes each listening socket to `add`, with the address that was asked for.

@@ -62,6 +62,7 @@ int admin_socket_fd(const struct admin_socket *socket);
 
 /* Leaves connections in the backlog until admin_socket_resume. */
 void admin_socket_hold(struct admin_socket *socket);
+/* Accepts again, those in the backlog first. */
 void admin_socket_resume(struct admin_socket *socket);
 
 /* Another process has the listening socket: closes it, and its file stays.  The

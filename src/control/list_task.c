@@ -13,7 +13,7 @@ struct list_task {
 	unsigned refs; /* the caller's, and that of the tasks */
 	struct list_tasks *tasks;
 	struct acl_list *list; /* a reference; NULL: carried out */
-	/* Of a commit. */
+	/* For a commit alone. */
 	unsigned version;
 	struct acl_content *entries; /* NULL: a change */
 	bool sealed;                 /* set by the thread */

@@ -231,7 +231,7 @@ send_passed(struct session_sender *s)
 	static struct handover m;
 	uint32_t left = session_receiver_status(s->control->receiver).left;
 
-	/* Those of a process before this one are at its servers as well. */
+	/* Sessions of a process before this one are at its servers as well. */
 	m.kind = HANDOVER_PASSED;
 	snprintf(m.text, sizeof(m.text), "%u",
 	    proxy_sessions(&s->control->proxy) + left);

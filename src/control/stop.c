@@ -118,7 +118,8 @@ has_finished(const struct control *c, uint64_t now_ms)
 {
 	if (c->phase != KILLING && now_ms < c->linger_ms)
 		return false;
-	/* What a former process tells is passed on to the next one. */
+	/* Counters and sessions of a process before this one are passed on to
+	 * the next one. */
 	if (c->phase != KILLING && c->has_left &&
 	    session_receiver_is_open(c->receiver))
 		return false;

@@ -36,7 +36,7 @@
 int __clone(int (*function)(void *), void *stack, int flags, void *arg, ...);
 #endif
 
-/* Of a process until execve. */
+/* The stack of a new process until execve. */
 #define STACK_SIZE ((size_t)64 * 1024)
 
 static char *const *own_argv;
@@ -65,7 +65,7 @@ make_environment(char *variables[], size_t n)
 	return all;
 }
 
-/* What a process is started with. */
+/* The program, environment and channel that a new process gets. */
 struct start {
 	const char *path;
 	char **environment;
@@ -100,7 +100,7 @@ spawn_child(const struct start *start, pid_t *ret_pid)
 
 /* Resets the signals that have a handler, and blocks none. */
 static NOT_SANITIZED void
-reset_signals(void)
+unhandle_signals(void)
 {
 	static const uint64_t
 	    zeros[8]; /* a kernel's struct sigaction, or set */
@@ -122,7 +122,7 @@ run_sibling(void *arg)
 	struct start *start = arg;
 	long rc;
 
-	reset_signals();
+	unhandle_signals();
 	(void)setpgid(0, 0);
 	rc = start->channel == INHERITED_FIRST
 	         ? syscall(SYS_fcntl, INHERITED_FIRST, F_SETFD, 0)

@@ -31,6 +31,7 @@ void http_serve(struct http *http);
 
 /* Leaves connections in the backlog until http_resume. */
 void http_hold(struct http *http);
+/* Accepts again, those in the backlog first. */
 void http_resume(struct http *http);
 
 /* Returns whether http was bound to that address. */

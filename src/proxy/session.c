@@ -80,7 +80,7 @@ void
 session_set_state(
     struct session *s, enum session_state state, struct pool_thread *self)
 {
-	/* Its time in the queue of another process counts. */
+	/* The time in the queue of another process counts. */
 	bool waits_on = s->state == SESSION_ACCEPTED &&
 	                state == SESSION_QUEUED &&
 	                s->waiter.since_us != WAITER_NEW;
