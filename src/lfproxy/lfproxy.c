@@ -99,7 +99,7 @@ load_configuration(const struct options *options, struct spec **ret_spec)
 static void
 close_unwanted_sockets(void)
 {
-	size_t n = inherited_close(takeover_under_way());
+	size_t n = inherited_close();
 
 	if (n > 0)
 		log_warning("%zu listening socket%s that lfproxy was given %s "

@@ -24,6 +24,11 @@ static struct inherited *inherited_all;
 static size_t inherited_n, inherited_room;
 static bool files_are_shared;
 
+/* Files of sockets that nothing here asks for: to be removed once they belong
+ * to no other process. */
+static struct addr *leftovers;
+static size_t leftovers_n, leftovers_room;
+
 /* Every name that a socket of this process had, as in `web, api`; sockets that
  * were taken or closed included. */
 #define NAMES_SIZE 400
@@ -225,10 +230,35 @@ inherited_explain_names(const struct addr *descriptor, struct err *err)
 		    name, names);
 }
 
+/* Without memory for it, the file stays. */
+static void
+keep_leftover(const struct addr *file)
+{
+	struct addr *grown =
+	    grow(leftovers, leftovers_n, &leftovers_room, sizeof(*grown));
+
+	if (!grown)
+		return;
+	leftovers = grown;
+	grown[leftovers_n++] = *file;
+}
+
+static void
+remove_leftovers(void)
+{
+	for (size_t i = 0; i < leftovers_n; i++)
+		(void)unlink(leftovers[i].un.sun_path);
+	free(leftovers);
+	leftovers = NULL;
+	leftovers_n = leftovers_room = 0;
+}
+
 void
 inherited_share_files(bool share)
 {
 	files_are_shared = share;
+	if (!share)
+		remove_leftovers();
 }
 
 bool
@@ -238,16 +268,18 @@ inherited_files_are_shared(void)
 }
 
 size_t
-inherited_close(bool remove)
+inherited_close(void)
 {
 	size_t n = inherited_n;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct addr *at = &inherited_all[i].bound;
+		const struct inherited *in = &inherited_all[i];
 
-		if (remove && at->sa.sa_family == AF_UNIX)
-			(void)unlink(at->un.sun_path);
-		close(inherited_all[i].fd);
+		/* A service manager's files are its own. */
+		if (files_are_shared && in->bound.sa.sa_family == AF_UNIX &&
+		    !addr_is_descriptor(&in->name))
+			keep_leftover(&in->bound);
+		close(in->fd);
 	}
 	free(inherited_all);
 	inherited_all = NULL;

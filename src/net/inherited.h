@@ -44,13 +44,15 @@ bool inherited_has(const struct addr *addr, bool both_families);
 void inherited_explain_names(const struct addr *descriptor, struct err *err);
 
 /* Says whether files of unix sockets belong to another process as well, so that
- * this one does not remove them; at first they do not. */
+ * this one does not remove them; at first they do not.  With false, removes the
+ * files that inherited_close has left. */
 void inherited_share_files(bool share);
 /* Returns what inherited_share_files has said. */
 bool inherited_files_are_shared(void);
 
-/* Closes the sockets that were not taken; remove: and removes the files of unix
- * ones.  Returns their number. */
-size_t inherited_close(bool remove);
+/* Closes the sockets that were not taken, and returns their number.  Files that
+ * are shared go with inherited_share_files(false), unless they are a service
+ * manager's; others stay. */
+size_t inherited_close(void);
 
 #endif

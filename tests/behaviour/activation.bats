@@ -88,6 +88,18 @@ listening_inode() {
 	stop_newest
 }
 
+# Symptom: the upgrade removed the file.
+@test "activation: an upgrade that leaves a name out leaves its file" {
+	start_app a
+	names "listen = fd:web" "listen = fd:api"
+	activated "web=127.0.0.1:0" "api=unix:$T/api.sock"
+	names "listen = fd:web"
+	upgrade
+	wait_for 10 ended "$FIRST"
+	[ -S "$T/api.sock" ]
+	stop_newest
+}
+
 @test "activation: an error has the names that there are" {
 	local at
 

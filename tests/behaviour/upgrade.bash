@@ -36,6 +36,31 @@ begin() {
 	PORT=$(listening web)
 }
 
+# begin_unconfirmed: the same with a service manager that confirms nothing, so
+# that an upgrade waits between READY and the commit.
+begin_unconfirmed() {
+	serve manager python3 -B "$ROOT/tests/behaviour/notifytool.py" \
+	    "$T/notify" --hold
+	NOTIFY_SOCKET=$T/notify begin
+	wait_for 10 has_line manager '^READY=1 '
+}
+
+# upgrade_in_vain: the other process dies there, and this one goes on.
+upgrade_in_vain() {
+	local other
+
+	spawn asked "$BUILD/lfproxyctl" -S "$ADMIN" upgrade
+	wait_for 10 has_line manager '^BARRIER=1'
+	other=$(sed -n 's/^MAINPID=//p' "$T/manager.out")
+	kill -9 "$other"
+	wait_for 10 ended "${PIDS[asked]}"
+	run -0 cat "$T/asked.out" "$T/asked.err"
+	equal "the answer" "no upgrade, this process goes on: process $other has ended before it served" \
+	    "$output"
+	equal "the process that answers" "$FIRST" "$(pid_now)"
+	equal "answer" a "$(fetch "http://$PORT/")"
+}
+
 # stat_of PROXY NAME COLUMN
 stat_of() {
 	ctl show stat | awk -F, -v px="$1" -v sv="$2" -v col="$3" '

@@ -293,24 +293,12 @@ parent_of() {
 # Symptom: no process accepted clients when the other one had died before the
 # manager believed in it, for then the manager started none.
 @test "upgrade: this process stays until the service manager knows the other one" {
-	local other parent
+	local parent
 
 	start_app a
-	serve manager python3 -B "$ROOT/tests/behaviour/notifytool.py" \
-	    "$T/notify" --hold
-	NOTIFY_SOCKET=$T/notify begin
-	wait_for 10 has_line manager '^READY=1 '
+	begin_unconfirmed
 	parent=$(parent_of "$FIRST")
-	spawn asked "$BUILD/lfproxyctl" -S "$ADMIN" upgrade
-	wait_for 10 has_line manager '^BARRIER=1'
-	other=$(sed -n 's/^MAINPID=//p' "$T/manager.out")
-	kill -9 "$other"
-	wait_for 10 ended "${PIDS[asked]}"
-	run -0 cat "$T/asked.out" "$T/asked.err"
-	equal "the answer" "no upgrade, this process goes on: process $other has ended before it served" \
-	    "$output"
-	equal "the process that answers" "$FIRST" "$(pid_now)"
-	equal "answer" a "$(fetch "http://$PORT/")"
+	upgrade_in_vain
 	# A manager that does not confirm in time.  It is told of the end of its own
 	# children alone.
 	upgrade

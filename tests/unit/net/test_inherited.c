@@ -116,7 +116,7 @@ what_does_not_listen_is_refused(void **state)
 	assert_int_equal(fcntl(fd, F_GETFD), -1);
 	assert_false(inherited_add(datagram, NULL, &err));
 	assert_false(inherited_add(-1, NULL, &err));
-	assert_int_equal(inherited_close(true), 0);
+	assert_int_equal(inherited_close(), 0);
 }
 
 static void
@@ -142,7 +142,7 @@ an_ipv6_wildcard_keeps_its_families(void **state)
 }
 
 static void
-what_nobody_takes_is_closed_with_its_file(void **state)
+a_file_that_nobody_takes_goes_when_no_other_process_has_it(void **state)
 {
 	char dir[] = "/tmp/lfproxy-inherited-XXXXXX";
 	struct addr at = {.un.sun_family = AF_UNIX, .len = sizeof(at.un)};
@@ -154,10 +154,13 @@ what_nobody_takes_is_closed_with_its_file(void **state)
 	assert_non_null(mkdtemp(dir));
 	snprintf(at.un.sun_path, sizeof(at.un.sun_path), "%s/s", dir);
 	fd = made(&at, &bound);
+	inherited_share_files(true);
 	assert_true(inherited_add(fd, &at, &err));
-	assert_int_equal(inherited_close(true), 1);
-	assert_int_equal(access(at.un.sun_path, F_OK), -1);
+	assert_int_equal(inherited_close(), 1);
 	assert_int_equal(fcntl(fd, F_GETFD), -1);
+	assert_int_equal(access(at.un.sun_path, F_OK), 0);
+	inherited_share_files(false);
+	assert_int_equal(access(at.un.sun_path, F_OK), -1);
 	assert_int_equal(rmdir(dir), 0);
 }
 
@@ -173,7 +176,7 @@ variables_for_another_process_are_left_out(void **state)
 	assert_null(getenv("LISTEN_FDS"));
 	setenv("LISTEN_FDS", "x", 1);
 	assert_true(inherited_from_manager(&err));
-	assert_int_equal(inherited_close(true), 0);
+	assert_int_equal(inherited_close(), 0);
 }
 
 int
@@ -186,7 +189,8 @@ main(void)
 	    cmocka_unit_test(a_listen_gets_the_socket_with_its_backlog),
 	    cmocka_unit_test(what_does_not_listen_is_refused),
 	    cmocka_unit_test(an_ipv6_wildcard_keeps_its_families),
-	    cmocka_unit_test(what_nobody_takes_is_closed_with_its_file),
+	    cmocka_unit_test(
+	        a_file_that_nobody_takes_goes_when_no_other_process_has_it),
 	    cmocka_unit_test(variables_for_another_process_are_left_out),
 	};
 
