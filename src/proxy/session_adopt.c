@@ -215,6 +215,13 @@ adopt_facts(
 
 /* -- what it has of the model -- */
 
+/* A client that a PROXY header has still to name counts once it has come. */
+static bool
+is_judged(const struct session *s)
+{
+	return !s->inspection || !(s->inspection->steps & INSPECT_PROXY);
+}
+
 /* The sums that the other process has counted come by themselves. */
 static void
 enter_model(struct session *s, const struct session_image *image,
@@ -226,7 +233,7 @@ enter_model(struct session *s, const struct session_image *image,
 	model_pin(f->model);
 	gauge_up(&f->model->state->sessions);
 	gauge_up(f->sessions);
-	if (f->limits)
+	if (f->limits && is_judged(s))
 		s->limits =
 		    limits_rejoin(f->limits, session_client(s), clock_now_ns());
 	s->wanted_route = (uint16_t)as->wanted_route;

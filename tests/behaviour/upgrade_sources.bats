@@ -77,6 +77,43 @@ value_is() {
 	stop_newest
 }
 
+# begin_behind_proxy LINE: lfproxy with PROXY headers and a further line of its
+# frontend; connections to it are made by hand.
+begin_behind_proxy() {
+	start_app a
+	site | sed -e "s|^\[frontend web\]|&\n$1\ntimeout_hello = 10m|" \
+	    -e 's/^listen = 127.*/& accept_proxy/' >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+}
+
+# request CLIENT: on descriptor 7, with a header that names the client.
+request() {
+	printf 'PROXY TCP4 %s 192.0.2.1 1 2\r\nGET / HTTP/1.0\r\n\r\n' "$1" >&7
+}
+
+in_state() {
+	[[ $(ctl show sess json) == *"\"state\":\"$1\""* ]]
+}
+
+# Symptom: the proxy had a session too many in the table, for ever.
+@test "upgrade: a client that a header has still to name counts once it has come" {
+	begin_behind_proxy 'limit = sessions=9 rate=100/s'
+	exec 7<>"/dev/tcp/127.0.0.1/${PORT##*:}"
+	wait_for 10 in_state INSPECTING
+	upgrade
+	wait_for 10 ended "$FIRST"
+	in_state INSPECTING
+	equal "the table" "" "$(ctl show table web | grep -v '^#')"
+	request 192.0.2.7
+	[[ $(cat <&7) == *" 200 "* ]]
+	exec 7>&-
+	value_is conn_cnt 1 192.0.2.7
+	equal "the proxy" "" "$(value conn_cnt)"
+	stop_newest
+}
+
 # fill_table N: so many sources, by commands.
 fill_table() {
 	python3 - "$ADMIN" "$1" <<-'END'
