@@ -29,7 +29,10 @@ image_phase_of(const struct session *s, const struct pool_thread *self)
 	case SESSION_HELD:
 		if (gate_refuses(s->gate))
 			break;
-		return s->inspection ? IMAGE_INSPECTS : IMAGE_WAITS;
+		/* A PROXY header may have been all that was needed. */
+		return s->inspection && s->inspection->steps != 0
+		           ? IMAGE_INSPECTS
+		           : IMAGE_WAITS;
 	case SESSION_INSPECTING:
 		return IMAGE_INSPECTS;
 	case SESSION_QUEUED:

@@ -114,6 +114,23 @@ in_state() {
 	stop_newest
 }
 
+# Symptom: such a client was reset.
+@test "upgrade: a client that a header has named is delayed on, and served" {
+	begin_behind_proxy 'limit = rate=20/m burst=1 action=delay'
+	exec 7<>"/dev/tcp/127.0.0.1/${PORT##*:}"
+	request 192.0.2.7
+	[[ $(cat <&7) == *" 200 "* ]]
+	exec 7<>"/dev/tcp/127.0.0.1/${PORT##*:}"
+	request 192.0.2.7
+	wait_for 10 in_state HELD
+	upgrade
+	wait_for 10 ended "$FIRST"
+	equal "reset" 0 "$(of_info FormerSessionsReset)"
+	[[ $(cat <&7) == *" 200 "* ]]
+	exec 7>&-
+	stop_newest
+}
+
 # fill_table N: so many sources, by commands.
 fill_table() {
 	python3 - "$ADMIN" "$1" <<-'END'
