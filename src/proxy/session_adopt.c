@@ -318,32 +318,20 @@ undo_adoption(struct session *s, struct image_fds *fds, struct proxy *proxy)
 	slab_give(&proxy->sessions, s->index);
 }
 
-static bool
-listen_fits(const struct session_image *image, const struct frontend *f)
-{
-	uint64_t listen = image->n[IMAGE_LISTEN];
-
-	return image->n[IMAGE_PHASE] != IMAGE_INSPECTS ||
-	       (listen > 0 && listen <= f->spec->listens_n &&
-	           !f->listens[listen - 1].tls);
-}
-
 bool
 session_adopt(struct proxy *proxy, const struct session_image *image,
     const int *fds, const struct adoption *as, struct err *err)
 {
 	struct image_fds sorted = sort_fds(image, fds);
 	uint64_t now_ms = clock_now_ms();
-	struct session *s = NULL;
+	struct session *s;
 	uint32_t index;
 
-	if (!listen_fits(image, as->frontend))
-		err_set(err, "its listen is another one here");
-	else if (!(s = slab_take(&proxy->sessions, &index)))
-		err_set(err, "there is room for no more sessions (maxconn)");
+	s = slab_take(&proxy->sessions, &index);
 	if (!s) {
 		drop_fds(&sorted);
-		return false;
+		return err_set(
+		    err, "there is room for no more sessions (maxconn)");
 	}
 	claim_open(&s->handler.claim);
 	shard_enter(pool_home_of(as->pool, s->handler.slot), &s->handler);

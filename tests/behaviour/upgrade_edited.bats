@@ -27,3 +27,28 @@ load upgrade
 	equal "unix" a "$(fetch --unix-socket "$T/other.sock" http://x/)"
 	stop_newest
 }
+
+# Symptom: the client was reset, as its address had another number.
+@test "upgrade: a client goes on that is inspected at the second of two addresses" {
+	serve s "${UPGRADE_TOOL[@]}" server
+	ADDRS[a]=$(addr s)
+	site | sed -e '/^listen = unix/d' \
+	    -e 's/^listen = 127.*/listen = 127.0.0.2:0\n&/' \
+	    -e 's/^backend = app/&\nsni = *.example.com backend=app\ntimeout_hello = 10m/' \
+	    >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web 2)
+	spawn c "${UPGRADE_TOOL[@]}" hello "$PORT" www.example.com
+	wait_for 10 has_line c connected
+	inspected() { [[ $(ctl show sess json) == *'"state":"INSPECTING"'* ]]; }
+	wait_for 10 inspected
+	sed -i '/^listen = 127.0.0.2:0/d' "$T/lfproxy.ini"
+	upgrade
+	equal "reset" 0 "$(of_info FormerSessionsReset)"
+	signal c USR1
+	wait_for 10 has_line s 'got .*www.example.com'
+	signal s USR1
+	finish c
+	stop_newest
+}
