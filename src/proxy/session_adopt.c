@@ -197,7 +197,6 @@ adopt_facts(
 	atomic_store_relaxed(&s->accepted_wall_us, n[IMAGE_ACCEPTED_WALL_US]);
 	atomic_store_relaxed(&s->number, (uint32_t)n[IMAGE_NUMBER]);
 	atomic_store_relaxed(&s->tries, (uint8_t)n[IMAGE_TRIES]);
-	s->hold_ms = (uint32_t)n[IMAGE_HOLD_MS];
 	s->gate = has_flag(image, IMAGE_DELAYED) ? GATE_DELAY : GATE_ADMIT;
 	s->closer = (uint8_t)n[IMAGE_CLOSER];
 	s->waiter.position = (uint32_t)n[IMAGE_POSITION];
@@ -264,12 +263,15 @@ adopt_pace(
 }
 
 static enum session_state
-state_of_phase(enum image_phase phase)
+adopted_state(const struct session_image *image)
 {
-	switch (phase) {
+	if (image->n[IMAGE_HOLD_MS] > 0)
+		return SESSION_HELD;
+	switch ((enum image_phase)image->n[IMAGE_PHASE]) {
 	case IMAGE_WAITS:
-	case IMAGE_INSPECTS:
 		break;
+	case IMAGE_INSPECTS:
+		return SESSION_INSPECTING;
 	case IMAGE_RELAYS:
 		return SESSION_RELAYING;
 	case IMAGE_CLIENT_EOF:
@@ -280,6 +282,25 @@ state_of_phase(enum image_phase phase)
 		return SESSION_FLUSHING;
 	}
 	return SESSION_ACCEPTED;
+}
+
+/* The time in the queue, and that of a delay, began in the other process.  An
+ * older one tells only what is left of a delay. */
+static void
+adopt_state(
+    struct session *s, const struct session_image *image, uint64_t now_ms)
+{
+	uint64_t left_ms = image->n[IMAGE_HOLD_MS];
+	uint64_t held_ms = image->n[IMAGE_HELD_MS];
+	uint64_t began_ms = image->n[IMAGE_QUEUED_MS];
+
+	if (held_ms < left_ms)
+		held_ms = left_ms;
+	if (left_ms > 0)
+		began_ms = held_ms - left_ms;
+	s->hold_ms = (uint32_t)held_ms;
+	s->state_ms = now_ms - past_ms(began_ms, now_ms);
+	atomic_store_relaxed(&s->state, (uint8_t)adopted_state(image));
 }
 
 /* Registers the descriptors.  The owner is this thread, so events of them wait
@@ -350,10 +371,7 @@ session_adopt(struct proxy *proxy, const struct session_image *image,
 	}
 	enter_model(s, image, as);
 	adopt_pace(s, image, proxy);
-	atomic_store_relaxed(&s->state,
-	    (uint8_t)state_of_phase((enum image_phase)image->n[IMAGE_PHASE]));
-	/* See session_set_state. */
-	s->state_ms = now_ms - past_ms(image->n[IMAGE_QUEUED_MS], now_ms);
+	adopt_state(s, image, now_ms);
 	s->connecting_ns = image->n[IMAGE_LEFT_NS];
 	event_handler_note(&s->handler, NOTE_ADOPT);
 	proxy_set_deadline(proxy, s->index, now_ms + 1); /* [P13] */

@@ -200,6 +200,7 @@ static const uint64_t largest[IMAGE_NUMBERS] = {
     [IMAGE_LOW_WATER] = UINT16_MAX,
     [IMAGE_AUTHORITY] = TLS_NAME_MAX,
     [IMAGE_NUMBER] = UINT32_MAX,
+    [IMAGE_HELD_MS] = UINT32_MAX,
 };
 
 static bool

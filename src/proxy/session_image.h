@@ -62,7 +62,8 @@
 	X(34, LEFT_NS, "clock_now_ns, when it was sent")                       \
 	X(35, PAID_NS_C, "clock_now_ns, see pacing_paid_ns")                   \
 	X(36, PAID_NS_S, "clock_now_ns")                                       \
-	X(37, QUEUED_MS, "for how long it has waited in the queue")
+	X(37, QUEUED_MS, "for how long it has waited in the queue")            \
+	X(38, HELD_MS, "for how long it is held, or was, in all")
 
 enum image_number {
 #define X(tag, name, what) IMAGE_##name,

@@ -184,6 +184,7 @@ put_facts(const struct session *s, struct session_image *image,
 	n[IMAGE_PAID_NS_C] = pacing_paid_ns(s, HANDLE_CLIENT, proxy);
 	n[IMAGE_PAID_NS_S] = pacing_paid_ns(s, HANDLE_SERVER, proxy);
 	n[IMAGE_HOLD_MS] = held_ms(s, self);
+	n[IMAGE_HELD_MS] = s->hold_ms;
 	n[IMAGE_CLOSER] = s->closer;
 	n[IMAGE_TRIES] = s->tries;
 	n[IMAGE_POSITION] = s->waiter.position;

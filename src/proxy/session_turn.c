@@ -227,17 +227,17 @@ on_deadline(struct session *s, struct pool_thread *self)
 }
 
 /* NOTE_ADOPT: the first turn of a session that has come from another process.
- * A session without a server is in ACCEPTED. */
+ * A session that is to choose a server is in ACCEPTED. */
 static struct verdict
-adopted_step(struct session *s, struct pool_thread *self)
+adopted_step(struct session *s, uint32_t pending, struct pool_thread *self)
 {
 	session_set_deadline(s, self);
-	if (s->state != SESSION_ACCEPTED)
-		return pacing_begin(s, self) ? verdict(STEP_RELAY)
-		                             : verdict_close(CAUSE_NO_RESOURCE);
-	if (session_backend(s))
-		return verdict_choose(CAUSE_NO_SERVER);
-	return on_events(s, 0, self);
+	if (s->state == SESSION_ACCEPTED)
+		return begin_to_choose(s, self);
+	if (!session_is_relaying(s) && s->state != SESSION_FLUSHING)
+		return on_events(s, pending, self);
+	return pacing_begin(s, self) ? verdict(STEP_RELAY)
+	                             : verdict_close(CAUSE_NO_RESOURCE);
 }
 
 /* NOTE_ADOPT, whatever the turn does: how long the session has paused. */
@@ -282,7 +282,7 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 	if (pending & NOTE_EXPIRE && session_is_relaying(s))
 		session_set_deadline(s, self);
 	if (pending & NOTE_ADOPT)
-		return adopted_step(s, self);
+		return adopted_step(s, pending, self);
 	/* These steps look at their deadlines themselves. */
 	if (timeout && s->state != SESSION_ACCEPTED &&
 	    s->state != SESSION_HELD && s->state != SESSION_INSPECTING &&

@@ -415,6 +415,47 @@ has_met_maxconn() {
 	stop_newest
 }
 
+# hello_ends: when the time for the hello is over, in ms, as seen before and after
+# the question.
+hello_ends() {
+	local before
+
+	before=$(now_ms)
+	ctl show sess json | python3 -c '
+import json, sys
+left = [s["expires_ms"] for s in json.load(sys.stdin)
+        if s["state"] == "INSPECTING"][0]
+print(*[int(n) + left for n in sys.argv[1:]])' "$before" "$(now_ms)"
+}
+
+# Symptom: the time that a client had been delayed was missing from the time for
+# its hello, which was over at once.
+@test "upgrade: a client that was delayed has as long for its first bytes" {
+	local before after
+
+	slow_server s
+	begin_with s
+	sed -i 's/^backend = app/&\nsni = *.example.com backend=app\ntimeout_hello = 10m\nlimit = rate=20\/m burst=1 per=source action=delay/' \
+	    "$T/lfproxy.ini"
+	ctl reload
+	spawn first "${UPGRADE_TOOL[@]}" hello "$PORT" www.example.com
+	wait_for 10 in_state INSPECTING 1
+	signal first KILL
+	wait_for 10 sessions_are 0
+	spawn second "${UPGRADE_TOOL[@]}" hello "$PORT" www.example.com
+	wait_for 10 in_state HELD 1
+	upgrade
+	wait_for 20 in_state INSPECTING 1
+	before=$(hello_ends)
+	upgrade
+	wait_for 10 in_state INSPECTING 1
+	after=$(hello_ends)
+	# The delay is 3 s.
+	[ "${after#* }" -ge $((${before% *} - 100)) ] ||
+	    fail "before $before, after $after"
+	stop_newest
+}
+
 @test "upgrade: sessions with TLS stay in the former process" {
 	make_site www.example
 	slow_server s
