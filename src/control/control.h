@@ -16,7 +16,8 @@
  * LEAVING accepts sessions as RUNNING does, but /readyz answers 503, so that
  * load balancers in front stop sending clients before they are refused.
  * DRAINING has closed the listeners.  Sessions may go on; idle ones are ended,
- * see drain_idle_timeout.  KILLING ends all sessions.
+ * see drain_idle_timeout; those of a former process (upgrade.h) count as well.
+ * KILLING ends all sessions.
  */
 #ifndef CONTROL_CONTROL_H
 #define CONTROL_CONTROL_H

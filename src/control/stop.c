@@ -33,7 +33,8 @@ report_phase(struct control *c, uint64_t now_ms, bool entered, uint64_t more_ms)
 	    sizeof(texts) / sizeof(texts[0]) == KILLING + 1, "phases");
 	uint64_t left_ms =
 	    now_ms < c->phase_ends_ms ? c->phase_ends_ms - now_ms : 0;
-	uint32_t n = proxy_sessions(&c->proxy);
+	uint32_t n = proxy_sessions(&c->proxy) +
+	             session_receiver_status(c->receiver).left;
 	char status[128];
 
 	snprintf(status, sizeof(status), "%s: %u session%s, %lu s at most",
@@ -119,9 +120,9 @@ has_finished(const struct control *c, uint64_t now_ms)
 	if (c->phase != KILLING && now_ms < c->linger_ms)
 		return false;
 	/* Counters and sessions of a process before this one are passed on to
-	 * the next one. */
-	if (c->phase != KILLING && c->has_left &&
-	    session_receiver_is_open(c->receiver))
+	 * the next one.  Without a next one, a service manager that saw its
+	 * main process end would kill the sessions. */
+	if (c->phase != KILLING && session_receiver_is_open(c->receiver))
 		return false;
 	if (c->phase == KILLING && now_ms >= c->phase_ends_ms)
 		return true;

@@ -341,6 +341,27 @@ has_met_maxconn() {
 	LFPROXY_PID=
 }
 
+# Symptom: this process ended at once, and a service manager then kills what is
+# left of the service.
+@test "upgrade: a process that is stopped waits for the sessions of the former one" {
+	slow_server s
+	begin_with s
+	asks c late
+	wait_for 10 has_line s 'got late'
+	sed -i 's/^server = s /server = other /' "$T/lfproxy.ini"
+	upgrade
+	kill -TERM "$LFPROXY_PID"
+	wait_for 10 lfproxy_said 'draining: 0 sessions'
+	pause 0.5
+	refute ended "$LFPROXY_PID"
+	signal s USR1
+	answers c late
+	wait_for 10 ended "$LFPROXY_PID"
+	wait_for 10 ended "$FIRST"
+	wait "$FIRST"
+	LFPROXY_PID=
+}
+
 @test "upgrade: a connect that takes long is begun again" {
 	serve full "$TOOLS/badserver" full 127.0.0.1:0 --deadline 300
 	begin_with full
