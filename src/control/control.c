@@ -194,10 +194,13 @@ on_hangup(struct ev_loop *loop, ev_signal *signal, int events)
 static void
 on_reopen(struct ev_loop *loop, ev_signal *signal, int events)
 {
+	struct control *c = signal->data;
+
 	(void)loop;
-	(void)signal;
 	(void)events;
 	log_reopen();
+	c->reopened = c->upgrade;
+	session_receiver_reopen(c->receiver);
 }
 
 /* Other proxies stop gracefully on these signals.  Operators who send one do

@@ -83,6 +83,7 @@ struct control {
 	uint64_t status_ms;     /* when to report the progress of stopping */
 	uint64_t linger_ms;     /* while draining: not to end before */
 	bool has_left;          /* another process has the listening sockets */
+	bool reopened;          /* the access log, during an upgrade */
 	struct server_followup followup;
 	struct pace_loop pace;
 	struct task_timer task_timer;

@@ -42,6 +42,7 @@ struct session_receiver {
 	bool counted;       /* PASSED has come */
 	char *lines;        /* NAMES */
 	const char *unsent; /* of these; NULL: NAMES_END is sent as well */
+	bool reopens;       /* REOPEN is to be sent */
 	struct timed_task accept;   /* at the latest */
 	struct closed_ring *closed; /* for its records; NULL: none came */
 	struct receiver_status status;
@@ -137,6 +138,20 @@ send_names(struct session_receiver *r)
 			r->unsent = n > 0 ? r->unsent + n : NULL;
 	}
 	return rc;
+}
+
+/* A process that still reads names would take it for one. */
+static void
+send_reopen(struct session_receiver *r)
+{
+	static struct handover m;
+
+	if (!r->reopens || r->unsent)
+		return;
+	m.kind = HANDOVER_REOPEN;
+	m.version = HANDOVER_VERSION;
+	(void)handover_send(r->channel, &m);
+	r->reopens = false;
 }
 
 /* -- the places that the other process's sessions have at servers -- */
@@ -431,6 +446,8 @@ take_message(struct session_receiver *r)
 		receive_later(r, m.text);
 	else if (m.kind == HANDOVER_PASSED)
 		take_passed(r, m.text);
+	else if (m.kind == HANDOVER_REOPEN)
+		log_reopen();
 	else
 		handover_drop(&m);
 	/* After COUNTS, and new clients leave room for what is to come. */
@@ -449,6 +466,7 @@ receiver_on_channel(struct ev_loop *loop, ev_io *io, int events)
 		ev_io_stop(loop, io);
 		ev_io_set(io, r->channel, EV_READ);
 		ev_io_start(loop, io);
+		send_reopen(r);
 	}
 	if (!(events & EV_READ))
 		return;
@@ -498,6 +516,15 @@ bool
 session_receiver_is_open(const struct session_receiver *receiver)
 {
 	return receiver && receiver->channel >= 0;
+}
+
+void
+session_receiver_reopen(struct session_receiver *receiver)
+{
+	if (!session_receiver_is_open(receiver))
+		return;
+	receiver->reopens = true;
+	send_reopen(receiver);
 }
 
 struct receiver_status

@@ -11,6 +11,7 @@
  *         <-- SOURCES...             what sources of limits have used
  *         <-- CLOSED...              records of ended sessions, in order
  *         <-- COUNTERS               the sums, which go on here
+ *   REOPEN -->, <-- REOPEN           files of the access log were renamed
  *
  * The numbers mean the objects of the model at the beginning, which stays until
  * the other process has ended; a reload in between makes no difference to a
@@ -45,6 +46,10 @@ void session_receiver_free(struct session_receiver *receiver);
 
 /* Returns whether the other process is still there.  NULL: it is not. */
 bool session_receiver_is_open(const struct session_receiver *receiver);
+
+/* The files of the access log have been renamed: has the other process open
+ * them again as well, and any before it.  NULL: there is none. */
+void session_receiver_reopen(struct session_receiver *receiver);
 
 struct receiver_status {
 	uint32_t taken;   /* sessions that go on here */

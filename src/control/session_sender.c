@@ -368,12 +368,24 @@ sender_on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 
 /* -- what the other process knows -- */
 
+/* SIGUSR1 has come to this process when the other one had opened its files. */
+static void
+pass_reopen(const struct session_sender *s)
+{
+	static struct handover m;
+
+	m.kind = HANDOVER_REOPEN;
+	if (s->control->reopened)
+		(void)send_text(s, &m);
+}
+
 static void
 begin_passes(struct session_sender *s)
 {
 	struct control *c = s->control;
 
 	s->named = true;
+	pass_reopen(s);
 	if (!collect_counts(s)) {
 		end_sending(s, false);
 		return;
@@ -408,6 +420,14 @@ take_names(struct session_sender *s, int rc, const struct handover *m)
 		give_up_sending(s);
 }
 
+/* Here, and in the process before this one. */
+static void
+reopen_all(const struct control *control)
+{
+	log_reopen();
+	session_receiver_reopen(control->receiver);
+}
+
 static void
 sender_on_channel(struct ev_loop *loop, ev_io *io, int events)
 {
@@ -421,6 +441,8 @@ sender_on_channel(struct ev_loop *loop, ev_io *io, int events)
 		return;
 	if (!s->named)
 		take_names(s, rc, &m);
+	else if (rc == 1 && m.kind == HANDOVER_REOPEN)
+		reopen_all(s->control);
 	else if (rc == 1)
 		handover_drop(&m);
 	else if (rc != -EBADMSG)

@@ -8,6 +8,7 @@
  *                                   <-  NAMES..., NAMES_END
  *   LATER..., COUNTERS..., COUNTS..., PASSED, SESSION..., PASSED ->
  *   SOURCES..., CLOSED..., and COUNTERS... again and again ->
+ *   REOPEN, at any time after NAMES_END    <->
  *
  * A process that hands over no sessions, an older one, closes the socket after
  * LEFT; one that takes none says READY without HANDOVER_TAKES_SESSIONS.  Each
@@ -62,6 +63,8 @@ enum handover_kind {
 	HANDOVER_LATER,
 	HANDOVER_SOURCES, /* a text: control/sources_sent.h */
 	HANDOVER_CLOSED,  /* data: proxy/closed_image.h */
+	/* In either direction: files of the access log have been renamed. */
+	HANDOVER_REOPEN,
 	HANDOVER_KINDS
 };
 

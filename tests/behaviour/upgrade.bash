@@ -11,7 +11,7 @@ FIRST=
 site() {
 	cat <<-END
 		[global]
-		log = stderr
+		log = ${LOG:-stderr}
 		drain_timeout = ${DRAIN_TIMEOUT:-10m}
 		drain_idle_timeout = 10m
 		admin = $ADMIN
