@@ -64,21 +64,34 @@ listen_port(const struct addr *addr)
 	           : 0;
 }
 
-/* A socket that is to go may hold the port that another needs. */
+/* A socket that is to go may hold the port that another needs: one of this
+ * process, or of the one that it takes over from. */
 static void
 blame_own(struct listeners *ls, const struct addr *addr, struct err *err)
 {
+	uint16_t port = listen_port(addr);
+	const struct addr *former;
 	char text[ADDR_TEXT_SIZE];
 	struct err why = *err;
 
+	if (port == 0)
+		return;
 	for_each_listener (l, ls) {
-		if (l->closing || l->next || listen_port(addr) == 0 ||
-		    listen_port(&l->addr) != listen_port(addr))
+		if (l->closing || l->next || listen_port(&l->addr) != port)
 			continue;
 		err_set(err,
 		    "%.300s; this lfproxy still listens on %s, so reload once "
 		    "without the new address",
 		    why.text, addr_text(&l->addr, text));
+		return;
+	}
+	for (size_t i = 0; (former = inherited_at(i)); i++) {
+		if (listen_port(former) != port)
+			continue;
+		err_set(err,
+		    "%.300s; the lfproxy before this one still listens on %s, "
+		    "so upgrade once without the new address",
+		    why.text, addr_text(former, text));
 		return;
 	}
 }

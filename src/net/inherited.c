@@ -208,6 +208,12 @@ inherited_take(const struct addr *addr, bool both_families)
 	return fd;
 }
 
+const struct addr *
+inherited_at(size_t i)
+{
+	return i < inherited_n ? &inherited_all[i].bound : NULL;
+}
+
 void
 inherited_explain_names(const struct addr *descriptor, struct err *err)
 {

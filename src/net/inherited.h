@@ -39,6 +39,10 @@ int inherited_take(const struct addr *addr, bool both_families);
 /* Returns whether there is a socket for the address. */
 bool inherited_has(const struct addr *addr, bool both_families);
 
+/* Returns the address of the i-th socket that was not taken, from 0, or NULL
+ * after the last one.  Valid until the next is added or taken. */
+const struct addr *inherited_at(size_t i);
+
 /* Says which names there are, for the error that no socket of the name is left.
  */
 void inherited_explain_names(const struct addr *descriptor, struct err *err);

@@ -52,3 +52,12 @@ load upgrade
 	finish c
 	stop_newest
 }
+
+# Symptom: the answer was that another program listened there.
+@test "upgrade: an address that the present process is in the way of is refused" {
+	start_app a
+	begin
+	sed -i "s|^listen = 127.*|listen = *:${PORT##*:}|" "$T/lfproxy.ini"
+	refused "cannot listen on .*; the lfproxy before this one still listens on $PORT, so upgrade once without the new address"
+	stop_newest
+}
