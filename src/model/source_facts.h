@@ -56,8 +56,9 @@ bool source_table_set(
     struct source_table *table, const struct source_facts *facts);
 
 /* Adds what another process has counted to the entry; makes the entry if
- * needed. What the schedules of both are ahead of now adds up, and is at most a
- * day. The number of sessions stays as it is.  A full table takes no more. */
+ * needed.  What the schedules of both are ahead of now adds up, the other one's
+ * up to ten years.  The number of sessions stays as it is.  A full table takes
+ * no more. */
 void source_table_add(struct source_table *table,
     const struct source_facts *facts, uint64_t now_ns);
 

@@ -162,6 +162,34 @@ judge_source(const struct source_entry *e, const struct source_bytes *bytes,
 	return SOURCE_COUNTED;
 }
 
+/* Neither schedule is more than twice as far ahead as its bounds let it get: it
+ * may have been made with a lower rate. */
+static void
+bound_schedules(struct source_entry *e, struct source_bytes *bytes,
+    const struct source_bounds *bounds, uint64_t now_ns)
+{
+	uint64_t ahead_ns =
+	    bounds->burst * bounds->share_ns + bounds->wait_max_ns;
+	uint64_t bytes_ahead_ns = 2 * bounds->bytes_ns;
+
+	if (bounds->share_ns > 0 && e->due_ns > now_ns + 2 * ahead_ns)
+		e->due_ns = now_ns + 2 * ahead_ns;
+	if (bytes && bounds->bytes > 0 &&
+	    bytes->due_ns > now_ns + bytes_ahead_ns)
+		bytes->due_ns = now_ns + bytes_ahead_ns;
+}
+
+/* Judges what comes, after the schedules are in their bounds. */
+static enum source_answer
+judge_entry(struct source_table *table, struct source_entry *e,
+    const struct source_bounds *bounds, uint64_t now_ns, uint64_t *ret_wait_ns)
+{
+	struct source_bytes *bytes = source_entry_bytes(table, e);
+
+	bound_schedules(e, bytes, bounds, now_ns);
+	return judge_source(e, bytes, bounds, now_ns, ret_wait_ns);
+}
+
 enum source_answer
 source_table_enter(struct source_table *table, const struct source_key *key,
     const struct source_bounds *bounds, uint64_t now_ns, uint64_t *ret_wait_ns)
@@ -172,8 +200,7 @@ source_table_enter(struct source_table *table, const struct source_key *key,
 
 	*ret_wait_ns = 0;
 	if (e)
-		answer = judge_source(e, source_entry_bytes(table, e), bounds,
-		    now_ns, ret_wait_ns);
+		answer = judge_entry(table, e, bounds, now_ns, ret_wait_ns);
 	if (answer == SOURCE_COUNTED) {
 		e->sessions++;
 		e->accepted++;

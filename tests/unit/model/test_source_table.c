@@ -105,6 +105,54 @@ sessions_are_bounded_for_each_source(void **state)
 }
 
 static void
+a_raised_rate_does_not_wait_for_the_former_one(void **state)
+{
+	const struct source_bounds few = {
+	    .share_ns = 3600 * NS_PER_S, .burst = 5};
+	struct source_table *t = source_table_new(100, SOURCE_PLAIN);
+	struct source_key a = number_key(1);
+	uint64_t now = 1000 * NS_PER_S, wait;
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(source_table_enter(t, &a, &few, now, &wait),
+		    SOURCE_COUNTED);
+	assert_int_equal(
+	    source_table_enter(t, &a, &one_a_second, now, &wait), SOURCE_RATE);
+	now += 3 * NS_PER_S;
+	assert_int_equal(
+	    source_table_enter(t, &a, &one_a_second, now, &wait), SOURCE_RATE);
+	now += NS_PER_S;
+	assert_int_equal(source_table_enter(t, &a, &one_a_second, now, &wait),
+	    SOURCE_COUNTED);
+	source_table_unref(t);
+}
+
+static void
+raised_bytes_do_not_wait_for_the_former_ones(void **state)
+{
+	const struct source_bounds few = {
+	    .burst = 1, .bytes = 10, .bytes_ns = 3600 * NS_PER_S};
+	const struct source_bounds more = {
+	    .burst = 1, .bytes = 10, .bytes_ns = NS_PER_S};
+	struct source_table *t = source_table_new(100, SOURCE_WITH_BYTES);
+	const uint64_t used[BAND_DIRECTIONS] = {10, 10};
+	struct source_key a = number_key(1);
+	uint64_t now = 1000 * NS_PER_S, wait;
+
+	(void)state;
+	assert_int_equal(
+	    source_table_enter(t, &a, &few, now, &wait), SOURCE_COUNTED);
+	source_table_charge(t, &a, &few, used, now);
+	assert_int_equal(
+	    source_table_enter(t, &a, &more, now, &wait), SOURCE_BYTES);
+	now += 2 * NS_PER_S;
+	assert_int_equal(
+	    source_table_enter(t, &a, &more, now, &wait), SOURCE_COUNTED);
+	source_table_unref(t);
+}
+
+static void
 a_burst_passes_and_then_the_rate(void **state)
 {
 	struct source_table *t = source_table_new(100, SOURCE_PLAIN);
@@ -634,6 +682,8 @@ main(void)
 	    cmocka_unit_test(addresses_of_a_range_share_a_key),
 	    cmocka_unit_test(a_key_tells_its_address),
 	    cmocka_unit_test(sessions_are_bounded_for_each_source),
+	    cmocka_unit_test(a_raised_rate_does_not_wait_for_the_former_one),
+	    cmocka_unit_test(raised_bytes_do_not_wait_for_the_former_ones),
 	    cmocka_unit_test(a_burst_passes_and_then_the_rate),
 	    cmocka_unit_test(a_delay_is_the_time_until_it_is_due),
 	    cmocka_unit_test(what_is_taken_back_leaves_no_trace),
