@@ -53,6 +53,30 @@ load upgrade
 	stop_newest
 }
 
+@test "upgrade: a session goes on whose frontend, backend and pool have other names" {
+	start_app a
+	start_streams s
+	begin_with s
+	spawn stream "$TOOLS/streamer" client "$PORT" --connections 4 \
+	    --up 1000000 --down 40000000 --hold-reading --deadline 200
+	wait_for 10 has_line stream established
+	sed -i -e 's/^\[pool main\]/[pool other]/' \
+	    -e 's/^\[frontend web\]/[frontend site]/' \
+	    -e 's/^backend = .*/backend = sites/' \
+	    -e 's/^\[backend app\]/[backend sites]/' \
+	    -e "s/^server = .*/server = a $(addr a)/" "$T/lfproxy.ini"
+	upgrade
+	[[ $UPGRADED == *"; 4 sessions of process $FIRST may end within 10m" ]] ||
+	    fail "$UPGRADED"
+	equal "TCP" a "$(fetch "http://$PORT/")"
+	equal "unix" a "$(fetch --unix-socket "$T/web.sock" http://x/)"
+	signal stream USR1
+	finish stream 60
+	[[ $output == *"ok=4 "*"failed=0 "* ]] || fail "$output"
+	wait_for 15 ended "$FIRST"
+	stop_newest
+}
+
 # Symptom: the answer was that another program listened there.
 @test "upgrade: an address that the present process is in the way of is refused" {
 	start_app a
