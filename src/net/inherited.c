@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/grow.h"
@@ -167,6 +168,28 @@ inherited_from_manager(struct err *err)
 	return ok;
 }
 
+/* Returns whether both are paths of one file, as /run/x and /var/run/x may be.
+ */
+static bool
+same_file(const struct addr *a, const struct addr *b)
+{
+	struct stat one, other;
+
+	return b->sa.sa_family == AF_UNIX && stat(a->un.sun_path, &one) == 0 &&
+	       stat(b->un.sun_path, &other) == 0 &&
+	       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/* Returns the unix socket of the file, or NULL. */
+static struct inherited *
+find_by_file(const struct addr *addr)
+{
+	for (size_t i = 0; i < inherited_n; i++)
+		if (same_file(addr, &inherited_all[i].bound))
+			return &inherited_all[i];
+	return NULL;
+}
+
 static struct inherited *
 find_inherited(const struct addr *addr, bool both_families)
 {
@@ -183,7 +206,7 @@ find_inherited(const struct addr *addr, bool both_families)
 		        addr_equal(&in->bound, addr)))
 			return in;
 	}
-	return NULL;
+	return addr->sa.sa_family == AF_UNIX ? find_by_file(addr) : NULL;
 }
 
 bool

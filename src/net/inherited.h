@@ -2,9 +2,9 @@
  * Listening sockets that this process was given: by the process that it takes
  * over from, or by a service manager (sd_listen_fds(3)).  A listen at the
  * address of one gets that socket instead of a new one, with the connections in
- * its backlog.  `fd:NAME` is the address of each one that has that name.  Of
- * several that were asked for with port 0 the first one is taken: an order that
- * both processes have in common.
+ * its backlog; every path of its file finds a unix socket.  `fd:NAME` is the
+ * address of each one that has that name.  Of several that were asked for with
+ * port 0 the first one is taken: an order that both processes have in common.
  *
  * Control thread only, and never blocking.
  */

@@ -28,6 +28,20 @@ load upgrade
 	stop_newest
 }
 
+# Symptom: another program was said to listen there.
+@test "upgrade: a unix socket may have another path to its file" {
+	start_app a
+	begin
+	ln -s "$T" "$T/link"
+	sed -i -e "s|^listen = unix.*|listen = unix:$T/link/web.sock|" \
+	    -e "s|^admin = .*|admin = $T/link/admin.sock|" "$T/lfproxy.ini"
+	upgrade
+	equal "unix" a "$(fetch --unix-socket "$T/web.sock" http://x/)"
+	upgrade
+	equal "unix" a "$(fetch --unix-socket "$T/web.sock" http://x/)"
+	stop_newest
+}
+
 # Symptom: the client was reset, as its address had another number.
 @test "upgrade: a client goes on that is inspected at the second of two addresses" {
 	serve s "${UPGRADE_TOOL[@]}" server
