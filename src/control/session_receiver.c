@@ -29,7 +29,7 @@ struct named {
 	unsigned route;
 	struct server *server;
 	struct counters *counters; /* NULL: of a route */
-	uint32_t held; /* of the server: places for the other process */
+	uint32_t held; /* of a server or frontend: the other one's sessions */
 };
 
 struct session_receiver {
@@ -154,18 +154,48 @@ send_reopen(struct session_receiver *r)
 	r->reopens = false;
 }
 
-/* -- the places that the other process's sessions have at servers -- */
+/* -- the places that the other process's sessions have -- */
+
+static bool
+has_places(const struct named *name)
+{
+	return name->server || (name->frontend && name->counters);
+}
+
+static void
+hold_place(struct named *name)
+{
+	name->held++;
+	if (name->server)
+		(void)backend_hold(name->server);
+	else
+		gauge_up(name->frontend->sessions);
+}
+
+static void
+release_place(struct named *name)
+{
+	name->held--;
+	if (name->server)
+		backend_release(name->server);
+	else
+		gauge_down(name->frontend->sessions);
+}
 
 /* n is bounded by what a process can have. */
 static void
-hold_places(struct named *name, uint32_t n)
+hold_places(struct session_receiver *r, struct named *name, uint32_t n)
 {
+	bool fewer = n < name->held;
+
 	if (n > MAXCONN_MAX)
 		n = MAXCONN_MAX;
-	for (; name->held < n; name->held++)
-		(void)backend_hold(name->server);
-	for (; name->held > n; name->held--)
-		backend_release(name->server);
+	while (name->held < n)
+		hold_place(name);
+	while (name->held > n)
+		release_place(name);
+	if (fewer && name->frontend)
+		acceptors_resume(&r->control->proxy);
 }
 
 static void
@@ -175,8 +205,9 @@ take_counts(struct session_receiver *r, const char *text)
 	int used;
 
 	while (sscanf(text, "%u %u\n%n", &number, &n, &used) == 2) {
-		if (number > 0 && number <= r->n && r->names[number - 1].server)
-			hold_places(&r->names[number - 1], n);
+		if (number > 0 && number <= r->n &&
+		    has_places(&r->names[number - 1]))
+			hold_places(r, &r->names[number - 1], n);
 		text += used;
 	}
 }
@@ -257,30 +288,27 @@ pool_for(const struct control *c, const struct frontend *f)
 	return now ? pools_of(c->pools, now) : pools_at(c->pools, 0);
 }
 
-/* Returns the server's entry, or NULL if there is none. */
-static struct named *
+static bool
 find_all(const struct session_receiver *r, const struct session_image *image,
     struct adoption *ret_as, struct err *err)
 {
 	const struct named *frontend = find_named(r, image->n[IMAGE_FRONTEND]);
-	struct named *server = find_named(r, image->n[IMAGE_SERVER]);
+	const struct named *server = find_named(r, image->n[IMAGE_SERVER]);
 	struct adoption *as = ret_as;
 
-	*as = (struct adoption){.frontend = NULL};
 	if (!frontend || !frontend->frontend ||
 	    !find_route(
 	        r, frontend->frontend, image->n[IMAGE_ROUTE], &as->route) ||
 	    !find_route(r, frontend->frontend, image->n[IMAGE_WANTED],
 	        &as->wanted_route) ||
-	    (image->n[IMAGE_SERVER] > 0 && (!server || !server->server))) {
-		err_set(err, "its numbers are of nothing here");
-		return NULL;
-	}
+	    (image->n[IMAGE_SERVER] > 0 && (!server || !server->server)))
+		return err_set(err, "its numbers are of nothing here");
 	as->frontend = frontend->frontend;
+	as->counted = frontend->held > 0;
 	as->pool = pool_for(r->control, frontend->frontend);
 	as->server = server ? server->server : NULL;
 	as->held = server && server->held > 0;
-	return server;
+	return true;
 }
 
 static bool
@@ -288,22 +316,20 @@ adopt_session(
     struct session_receiver *r, const struct handover *m, struct err *err)
 {
 	struct session_image image;
-	struct adoption as;
-	struct named *server;
+	struct adoption as = {.frontend = NULL};
 
-	if (!session_image_decode(m->data, m->size, m->n, &image, err)) {
-		handover_drop(m);
-		return false;
-	}
-	server = find_all(r, &image, &as, err);
-	if (!as.frontend) {
+	if (!session_image_decode(m->data, m->size, m->n, &image, err) ||
+	    !find_all(r, &image, &as, err)) {
 		handover_drop(m);
 		return false;
 	}
 	if (!session_adopt(&r->control->proxy, &image, m->fds, &as, err))
 		return false;
+	/* The places are the session's now. */
 	if (as.held)
-		server->held--;
+		find_named(r, image.n[IMAGE_SERVER])->held--;
+	if (as.counted)
+		find_named(r, image.n[IMAGE_FRONTEND])->held--;
 	return true;
 }
 
@@ -398,8 +424,7 @@ end_receiver(struct session_receiver *r)
 	r->status.left = 0;
 	expect(r, 0);
 	for (size_t i = 0; i < r->n; i++)
-		if (r->names[i].server)
-			hold_places(&r->names[i], 0);
+		hold_places(r, &r->names[i], 0);
 	if (r->closed)
 		closed_ring_give(r->closed);
 	model_unpin(r->model);

@@ -5,6 +5,7 @@
  *   NAMES -->                        what sessions may belong to, by number
  *         <-- LATER                  what is to happen to operators' changes
  *         <-- COUNTS                 how many the other process has at servers
+ *                                    and of frontends
  *         <-- PASSED                 how many sessions it has
  *         <-- SESSION...             each goes on here at once
  *         <-- PASSED                 how many stay there for now
@@ -15,8 +16,9 @@
  *
  * The numbers mean the objects of the model at the beginning, which stays until
  * the other process has ended; a reload in between makes no difference to a
- * session that comes.  While the other process has sessions at a server they
- * count here, too, so that maxconn holds for both processes together.
+ * session that comes.  While the other process has sessions at a server, or of
+ * a frontend, they count here, too, so that maxconn holds for both processes
+ * together.
  *
  * All functions run on the control thread.
  */

@@ -103,8 +103,9 @@ take_lines(struct lines_out *lines, struct text_out *out)
 	return true;
 }
 
-/* Writes how many sessions of this process each server has that the other
- * process knows.  Counts that were not sent so far are out of date. */
+/* Writes how many sessions of this process each server and each frontend has
+ * that the other process knows.  Counts that were not sent so far are out of
+ * date. */
 static bool
 collect_counts(struct session_sender *s)
 {
@@ -120,6 +121,14 @@ collect_counts(struct session_sender *s)
 
 		if (number > 0)
 			fprintf(out.stream, "%u %u\n", number, n);
+	}
+	model_for_each_frontend (f, s->control->model) {
+		uint32_t number =
+		    successor_find(s->to, successor_frontend_line(f, line));
+
+		if (number > 0)
+			fprintf(out.stream, "%u %u\n", number,
+			    atomic_load_relaxed(&f->sessions->now));
 	}
 	return take_lines(&s->counts, &out);
 }

@@ -47,8 +47,8 @@ enum handover_kind {
 	 * of all NAMES together are numbered from 1 (control/names_known.h). */
 	HANDOVER_NAMES,
 	HANDOVER_NAMES_END, /* no more of them */
-	/* A text: `NUMBER SESSIONS` lines, by the numbers of servers: the
-	 * sender's sessions at each of them. */
+	/* A text: `NUMBER SESSIONS` lines, by the numbers of servers and of
+	 * frontends: the sender's sessions at each of them. */
 	HANDOVER_COUNTS,
 	HANDOVER_SESSION, /* data: proxy/session_image.h */
 	/* A text: how many sessions the sender has.  The first one comes before

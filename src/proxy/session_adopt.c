@@ -231,7 +231,8 @@ enter_model(struct session *s, const struct session_image *image,
 
 	model_pin(f->model);
 	gauge_up(&f->model->state->sessions);
-	gauge_up(f->sessions);
+	if (!as->counted)
+		gauge_up(f->sessions);
 	if (f->limits && is_judged(s))
 		s->limits =
 		    limits_rejoin(f->limits, session_client(s), clock_now_ns());

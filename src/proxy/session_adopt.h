@@ -16,8 +16,9 @@ struct adoption {
 	struct frontend *frontend;
 	unsigned route, wanted_route; /* backends_n: no backend yet */
 	struct server *server;        /* NULL: none */
-	/* A place at the server was counted before (backend_hold). */
-	bool held;
+	/* A place at the server was counted before (backend_hold), and the
+	 * session among those of the frontend. */
+	bool held, counted;
 	struct pool *pool; /* whose threads go on with the session */
 };
 

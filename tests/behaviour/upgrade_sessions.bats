@@ -220,34 +220,48 @@ step() {
 	wait_for 10 has_line former "^$1\$"
 }
 
-# Symptom: until the former process had told how many sessions it had at a
-# server, as many again went there.
-@test "upgrade: maxconn holds before the former process has told its sessions" {
-	local address
+# take_over STEPS OPTIONS SED...: lfproxy, with these options of its server and a
+# file edited so, takes over from a process that takes these steps, the first of
+# which it has taken then.  A client waits in the backlog.
+take_over() {
+	local steps=$1 options=$2 address
 
+	shift 2
 	slow_server s
 	address=127.0.0.1:$(free_port)
+	# shellcheck disable=SC2086
 	serve former "${UPGRADE_TOOL[@]}" former "$T/former.sock" "$address" \
-	    left counts=1 counts=0 end
+	    $steps
 	site >"$T/lfproxy.ini"
-	sed -i -e "s/^server = a .*/server = s $(addr s) maxconn=1/" \
-	    -e "s/^check = off/&\\ntimeout_queue = 10m/" \
-	    -e "s/^listen = 127.*/listen = $address/" "$T/lfproxy.ini"
+	sed -i -e "s/^server = a .*/server = s $(addr s) $options/" \
+	    -e "s/^listen = 127.*/listen = $address/" "$@" "$T/lfproxy.ini"
 	launch_lfproxy -x "$T/former.sock" -c "$T/lfproxy.ini"
 	PORT=$address
 	wait_for 10 has_line former '^ready$'
 	asks c line
-	step left
-	refute has_line s got
-	step counts=1
-	wait_for 10 in_state QUEUED 1
-	refute has_line s got
-	step counts=0
+	step "${steps%% *}"
+}
+
+# is_served: the client that take_over has left waiting, after the last step.
+is_served() {
 	wait_for 10 has_line s 'got line'
 	step end
 	signal s USR1
 	answers c line
 	finish former
+}
+
+# Symptom: until the former process had told how many sessions it had at a
+# server, as many again went there.
+@test "upgrade: maxconn holds before the former process has told its sessions" {
+	take_over "left counts=1 counts=0 end" maxconn=1 \
+	    -e 's/^check = off/&\ntimeout_queue = 10m/'
+	refute has_line s got
+	step counts=1
+	wait_for 10 in_state QUEUED 1
+	refute has_line s got
+	step counts=0
+	is_served
 }
 
 # has_met_maxconn: it accepts nothing, as there are too many sessions.
@@ -258,31 +272,30 @@ has_met_maxconn() {
 # Symptom: new clients took the room of sessions that were still to come, which
 # were reset.
 @test "upgrade: new clients leave room for the sessions of the former process" {
-	local address
-
-	slow_server s
-	address=127.0.0.1:$(free_port)
-	serve former "${UPGRADE_TOOL[@]}" former "$T/former.sock" "$address" \
-	    left counts=0 passed=2 passed=1 end
-	site >"$T/lfproxy.ini"
-	sed -i -e "s/^server = a .*/server = s $(addr s)/" \
-	    -e "s/^log = .*/&\nmaxconn = 2/" \
-	    -e "s/^listen = 127.*/listen = $address/" "$T/lfproxy.ini"
-	launch_lfproxy -x "$T/former.sock" -c "$T/lfproxy.ini"
-	PORT=$address
-	wait_for 10 has_line former '^ready$'
-	asks c line
-	step left
+	take_over "left counts=0 passed=2 passed=1 end" '' \
+	    -e 's/^log = .*/&\nmaxconn = 2/'
 	step counts=0
 	step passed=2
 	wait_for 10 has_met_maxconn
 	equal "sessions" 0 "$(of_info CurrConns)"
 	step passed=1
-	wait_for 10 has_line s 'got line'
-	step end
-	signal s USR1
-	answers c line
-	finish former
+	is_served
+}
+
+# Symptom: a frontend had as many new sessions as it had in the former process.
+@test "upgrade: a frontend's maxconn holds for both processes" {
+	take_over "left web=1 passed=1 web=0 end" '' \
+	    -e 's/^\[frontend web\]/&\nmaxconn = 1/'
+	step web=1
+	step passed=1
+	web_has() { [ "$(stat_of web FRONTEND scur)" = "$1" ]; }
+	wait_for 10 web_has 1
+	pause 0.3
+	equal "sessions" 0 "$(of_info CurrConns)"
+	web_has 1
+	step web=0
+	is_served
+	wait_for 10 web_has 0
 }
 
 # Symptom: with a lower maxconn the sessions beyond it were reset.

@@ -27,7 +27,8 @@
         listens at ADDRESS; hands over up to COMMIT and prints `ready` upon
         READY; each SIGUSR1 has it take a step and print it: `left` sends LEFT
         and awaits the names, `counts=N` says that it has N sessions at each
-        server, `passed=N` that it has N sessions, `end` ends it
+        server, `web=N` of each frontend, `passed=N` that it has N sessions,
+        `end` ends it
     upgradetool.py successor
         a process that takes over, and ends when it has read LEFT
     upgradetool.py stranger
@@ -270,7 +271,7 @@ def former(admin, address, *steps):
     tell(channel, COMMIT)
     kind, _ = hear(channel)
     print("ready" if kind == READY else f"heard {kind}", flush=True)
-    servers = []
+    counted = {}
     for step in steps:
         signal.sigwait({signal.SIGUSR1})
         if step == "left":
@@ -279,12 +280,13 @@ def former(admin, address, *steps):
             names = b""
             while (heard := hear(channel))[0] == NAMES:
                 names += heard[1]
-            servers = [number for number, line in
-                       enumerate(names.decode().splitlines(), 1)
-                       if line.startswith("server ")]
-        elif step.startswith("counts="):
+            for number, line in enumerate(names.decode().splitlines(), 1):
+                counted.setdefault(line.split()[0], []).append(number)
+        elif step.startswith(("counts=", "web=")):
+            kind = "server" if step[0] == "c" else "frontend"
             tell(channel, COUNTS, "".join(
-                f"{number} {step[7:]}\n" for number in servers).encode())
+                f"{number} {step.split('=')[1]}\n"
+                for number in counted[kind]).encode())
         elif step.startswith("passed="):
             tell(channel, PASSED, step[7:].encode())
         elif step == "end":
