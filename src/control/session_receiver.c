@@ -372,23 +372,32 @@ take_session(struct session_receiver *r, const struct handover *m)
 
 /* -- new sessions -- */
 
-/* The first number is of those that are about to come, a later one of those
- * that could not. */
-static void
-take_passed(struct session_receiver *r, const char *text)
-{
-	r->status.left = (uint32_t)strtoul(text, NULL, 10);
-	expect(r, r->counted ? 0 : r->status.left);
-	r->counted = true;
-}
-
-/* The other process has told what it has at servers.  A client that came before
- * would get a place there that a session of the other process still has. */
+/* All sessions have come that could.  A client that came before could get the
+ * place of one in the limits of a source. */
 static void
 begin_to_accept(struct session_receiver *r)
 {
 	timed_task_cancel(&r->accept);
-	takeover_accept(r->control);
+	takeover_accept(r->control, TAKEOVER_DONE);
+}
+
+/* The first number is of those that are about to come, a later one of those
+ * that could not.  A client that came before the first one would get a place
+ * that a session of the other process still has. */
+static void
+take_passed(struct session_receiver *r, const char *text)
+{
+	bool all_came = r->counted;
+
+	r->counted = true;
+	r->status.left = (uint32_t)strtoul(text, NULL, 10);
+	expect(r, all_came ? 0 : r->status.left);
+	if (all_came || r->status.left == 0) {
+		begin_to_accept(r);
+		return;
+	}
+	takeover_accept(r->control, TAKEOVER_OF_SESSIONS);
+	timed_task_schedule(&r->accept, clock_now_ms() + RECEIVER_COME_MS);
 }
 
 static void
@@ -475,9 +484,6 @@ take_message(struct session_receiver *r)
 		log_reopen();
 	else
 		handover_drop(&m);
-	/* After COUNTS, and new clients leave room for what is to come. */
-	if (m.kind == HANDOVER_PASSED)
-		begin_to_accept(r);
 	return true;
 }
 

@@ -33,8 +33,10 @@
 struct control;
 struct session_receiver;
 
-/* How long new clients wait for PASSED, at most. */
+/* How long new clients wait for the first PASSED, at most. */
 #define RECEIVER_ACCEPT_MS 1000
+/* How long those of frontends with limits by source wait for the sessions. */
+#define RECEIVER_COME_MS 3000
 /* How long a turn of the loop takes sessions over, at most. */
 #define RECEIVER_TURN_NS (1000 * 1000)
 

@@ -336,11 +336,11 @@ join_group(int channel)
 }
 
 void
-takeover_accept(struct control *control)
+takeover_accept(struct control *control, enum takeover then)
 {
 	const struct control_follower *follower = &control->follower;
 
-	acceptors_begin(&control->proxy);
+	acceptors_begin(&control->proxy, then);
 	if (follower->enter)
 		follower->enter(follower->arg);
 }
@@ -371,7 +371,7 @@ on_left(struct ev_loop *loop, ev_io *io, int events)
 	else
 		close(channel);
 	if (!c->receiver)
-		takeover_accept(c);
+		takeover_accept(c, TAKEOVER_DONE);
 }
 
 /* Sends READY, unless servers are still to be reported. */

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "proxy/proxy.h"
 
 struct control;
 
@@ -60,7 +61,9 @@ void takeover_ready(
     struct control *control, bool (*is_known)(const struct control *control));
 
 /* The other process has left, and told what it has: accepts clients, of admin
- * and HTTP as well.  May be called again. */
-void takeover_accept(struct control *control);
+ * and HTTP as well.  then: what is still to be taken over.  May be called
+ * again.
+ */
+void takeover_accept(struct control *control, enum takeover then);
 
 #endif

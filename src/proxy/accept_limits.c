@@ -104,25 +104,35 @@ pause_for_rate(struct acceptor *a)
 		a->proxy->call_reaper(a->proxy->call_reaper_arg);
 }
 
+bool
+acceptor_waits_for_takeover(
+    const struct acceptor *a, const struct frontend *frontend)
+{
+	uint32_t what = atomic_load_seq(&a->proxy->takes_over);
+
+	return what == TAKEOVER_OF_SOCKETS ||
+	       (what == TAKEOVER_OF_SESSIONS && frontend->spec->limits_n > 0);
+}
+
 /* acceptors_begin resumes the acceptor, unless it came before. */
 void
-acceptor_pause_for_takeover(struct acceptor *a)
+acceptor_pause_for_takeover(struct acceptor *a, const struct frontend *frontend)
 {
 	acceptor_pause(a);
-	if (!atomic_load_seq(&a->proxy->takes_over))
+	if (!acceptor_waits_for_takeover(a, frontend))
 		acceptors_resume(a->proxy);
 }
 
 void
 acceptors_wait(struct proxy *proxy)
 {
-	atomic_store_relaxed(&proxy->takes_over, 1u);
+	atomic_store_relaxed(&proxy->takes_over, (uint32_t)TAKEOVER_OF_SOCKETS);
 }
 
 void
-acceptors_begin(struct proxy *proxy)
+acceptors_begin(struct proxy *proxy, enum takeover then)
 {
-	(void)atomic_swap_seq(&proxy->takes_over, 0u);
+	(void)atomic_swap_seq(&proxy->takes_over, (uint32_t)then);
 	acceptors_resume(proxy);
 }
 

@@ -31,7 +31,8 @@ void acceptors_resume(struct proxy *proxy);
 /* Control thread, before any acceptor is opened: all leave connections in their
  * backlogs until acceptors_begin. */
 void acceptors_wait(struct proxy *proxy);
-/* Control thread: ends acceptors_wait.  May be called more than once. */
-void acceptors_begin(struct proxy *proxy);
+/* Control thread: ends acceptors_wait, for those that do not wait for what
+ * follows.  May be called more than once. */
+void acceptors_begin(struct proxy *proxy, enum takeover then);
 
 #endif

@@ -76,11 +76,11 @@ acceptor_turn(
 	}
 	if (atomic_load_relaxed(&a->held))
 		return TURN_DONE;
-	if (atomic_load_relaxed(&a->proxy->takes_over)) {
-		acceptor_pause_for_takeover(a);
+	listen = atomic_load_acquire(&a->listen); /* [P14] */
+	if (acceptor_waits_for_takeover(a, listen->frontend)) {
+		acceptor_pause_for_takeover(a, listen->frontend);
 		return TURN_DONE;
 	}
-	listen = atomic_load_acquire(&a->listen); /* [P14] */
 	return acceptor_accept(a, listen, self) ? TURN_MORE : TURN_DONE;
 }
 

@@ -55,8 +55,12 @@ void acceptor_count(
 /* Pauses after accept has failed with this errno. */
 void acceptor_pause_for_error(struct acceptor *a, int error);
 
+/* Returns whether clients of the frontend wait for acceptors_begin. */
+bool acceptor_waits_for_takeover(
+    const struct acceptor *a, const struct frontend *frontend);
 /* Pauses until acceptors_begin. */
-void acceptor_pause_for_takeover(struct acceptor *a);
+void acceptor_pause_for_takeover(
+    struct acceptor *a, const struct frontend *frontend);
 
 /* -- accept.c -- */
 

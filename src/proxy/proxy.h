@@ -48,6 +48,17 @@ proxy_limits_rate(const struct proxy_limits *limits)
 	return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
+/* The acceptors that wait for the process that lfproxy takes over from. */
+enum takeover {
+	TAKEOVER_DONE,
+	/* Only frontends with limits by source: its sessions have not all
+	 * come, and count there. */
+	TAKEOVER_OF_SESSIONS,
+	/* All: it has the listening sockets as well, or has not told yet which
+	 * places its sessions have. */
+	TAKEOVER_OF_SOCKETS,
+};
+
 struct proxy {
 	struct slab sessions;
 	struct slab inspections; /* proxy/inspection.h */
@@ -56,9 +67,7 @@ struct proxy {
 	struct closed_rings closed;
 	struct pacer pacer;
 	struct acceptor *paused; /* a stack of those that have paused */
-	/* Acceptors wait: the process that lfproxy takes over from has the
-	 * listening sockets as well, or has not told yet which places its
-	 * sessions have at servers.  Written by control; see
+	/* enum takeover: which acceptors wait.  Written by control; see
 	 * acceptors_begin. */
 	uint32_t takes_over;
 	/* The deadline of each session, clock_now_ms, 0: none.  An

@@ -282,6 +282,18 @@ has_met_maxconn() {
 	is_served
 }
 
+# Symptom: with each upgrade a source had some sessions more than it may have.
+@test "upgrade: a limit by source holds before the sessions have come" {
+	take_over "left counts=0 passed=1 passed=0 end" '' \
+	    -e 's/^\[frontend web\]/&\nlimit = sessions=9 per=source/'
+	step counts=0
+	step passed=1
+	pause 0.3
+	equal "sessions" 0 "$(of_info CurrConns)"
+	step passed=0
+	is_served
+}
+
 # Symptom: a frontend had as many new sessions as it had in the former process.
 @test "upgrade: a frontend's maxconn holds for both processes" {
 	take_over "left web=1 passed=1 web=0 end" '' \
