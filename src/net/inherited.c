@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,6 +30,15 @@ static bool files_are_shared;
  * to no other process. */
 static struct addr *leftovers;
 static size_t leftovers_n, leftovers_room;
+
+/* Files whose mode this process has changed, with the former one. */
+struct changed_mode {
+	char path[sizeof(((struct addr *)NULL)->un.sun_path)];
+	mode_t mode;
+};
+
+static struct changed_mode *modes;
+static size_t modes_n, modes_room;
 
 /* Every name that a socket of this process had, as in `web, api`; sockets that
  * were taken or closed included. */
@@ -294,6 +304,26 @@ bool
 inherited_files_are_shared(void)
 {
 	return files_are_shared;
+}
+
+void
+inherited_note_mode(const char *path, mode_t mode)
+{
+	struct changed_mode *grown =
+	    grow(modes, modes_n, &modes_room, sizeof(*grown));
+
+	if (!grown)
+		return;
+	modes = grown;
+	grown[modes_n].mode = mode;
+	snprintf(grown[modes_n++].path, sizeof(grown->path), "%s", path);
+}
+
+void
+inherited_put_back_modes(void)
+{
+	for (size_t i = 0; i < modes_n; i++)
+		(void)chmod(modes[i].path, modes[i].mode);
 }
 
 size_t

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "net/addr.h"
@@ -53,6 +54,11 @@ void inherited_explain_names(const struct addr *descriptor, struct err *err);
 void inherited_share_files(bool share);
 /* Returns what inherited_share_files has said. */
 bool inherited_files_are_shared(void);
+
+/* Notes the mode that the file had before this process changed it. */
+void inherited_note_mode(const char *path, mode_t mode);
+/* Gives such files their former modes: another process goes on with them. */
+void inherited_put_back_modes(void);
 
 /* Closes the sockets that were not taken, and returns their number.  Files that
  * are shared go with inherited_share_files(false), unless they are a service

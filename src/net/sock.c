@@ -113,9 +113,14 @@ set_socket_mode(const char *path, mode_t mode)
 {
 	struct stat st;
 
-	if (stat(path, &st) == 0 && (st.st_mode & 07777) == mode)
+	if (stat(path, &st) < 0)
+		return -errno;
+	if ((st.st_mode & 07777) == mode)
 		return 0;
-	return chmod(path, mode) < 0 ? -errno : 0;
+	if (chmod(path, mode) < 0)
+		return -errno;
+	inherited_note_mode(path, st.st_mode & 07777);
+	return 0;
 }
 
 /* Gives a socket that was inherited the options and the mode that a new one

@@ -28,6 +28,20 @@ load upgrade
 	stop_newest
 }
 
+# Symptom: the socket of the present process had the mode of the file that was
+# refused, which kept clients out.
+@test "upgrade: a file that is refused leaves the modes of sockets as they are" {
+	start_app a
+	begin
+	start_app taken
+	sed -i -e "s/^http = .*/http = $(addr taken)/" \
+	    -e 's/^listen = unix.*/& mode=0600/' \
+	    -e 's/^admin = .*/& mode=0600/' "$T/lfproxy.ini"
+	refused "no upgrade, .*cannot listen on $(addr taken)"
+	equal "modes" "666 660" "$(stat -c %a "$T/web.sock" "$ADMIN" | xargs)"
+	stop_newest
+}
+
 # Symptom: another program was said to listen there.
 @test "upgrade: a unix socket may have another path to its file" {
 	start_app a
