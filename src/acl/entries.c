@@ -3,10 +3,8 @@
  */
 #include "acl/entries.h"
 
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <xxhash.h>
 
 #include "base/ensure.h"
@@ -19,133 +17,14 @@
 void
 acl_entries_init(struct acl_entries *entries, bool is_v6)
 {
-	*entries = (struct acl_entries){.is_v6 = is_v6,
-	    .size =
-	        is_v6 ? sizeof(struct acl_entry6) : sizeof(struct acl_entry4)};
-}
-
-/* -- between entries and their small form -- */
-
-static struct acl_entry4
-pack4(const struct acl_entry *e)
-{
-	uint32_t n;
-
-	memcpy(&n, e->range.ip, sizeof(n));
-	return (struct acl_entry4){.first = be32toh(n),
-	    .line = e->line,
-	    .bits = e->range.bits,
-	    .source = (uint8_t)e->source};
-}
-
-static struct acl_entry6
-pack6(const struct acl_entry *e)
-{
-	uint64_t hi, lo;
-
-	memcpy(&hi, e->range.ip, sizeof(hi));
-	memcpy(&lo, e->range.ip + sizeof(hi), sizeof(lo));
-	return (struct acl_entry6){.hi = be64toh(hi),
-	    .lo = be64toh(lo),
-	    .line = e->line,
-	    .bits = e->range.bits,
-	    .source = (uint8_t)e->source};
-}
-
-static union acl_packed
-pack(const struct acl_entries *es, const struct acl_entry *e)
-{
-	union acl_packed packed;
-
-	if (es->is_v6)
-		packed.v6 = pack6(e);
-	else
-		packed.v4 = pack4(e);
-	return packed;
-}
-
-static void
-unpack4(const struct acl_entry4 *e, struct acl_entry *ret)
-{
-	uint32_t n = htobe32(e->first);
-
-	*ret = (struct acl_entry){.range = {.family = AF_INET, .bits = e->bits},
-	    .source = e->source,
-	    .line = e->line};
-	memcpy(ret->range.ip, &n, sizeof(n));
-}
-
-static void
-unpack6(const struct acl_entry6 *e, struct acl_entry *ret)
-{
-	uint64_t hi = htobe64(e->hi), lo = htobe64(e->lo);
-
-	*ret =
-	    (struct acl_entry){.range = {.family = AF_INET6, .bits = e->bits},
-	        .source = e->source,
-	        .line = e->line};
-	memcpy(ret->range.ip, &hi, sizeof(hi));
-	memcpy(ret->range.ip + sizeof(hi), &lo, sizeof(lo));
-}
-
-/* -- order -- */
-
-static int
-compare4(const void *one, const void *other)
-{
-	const struct acl_entry4 *a = one, *b = other;
-
-	if (a->first != b->first)
-		return a->first < b->first ? -1 : 1;
-	return (int)a->bits - (int)b->bits;
-}
-
-static int
-compare_entries6(const void *one, const void *other)
-{
-	const struct acl_entry6 *a = one, *b = other;
-
-	if (a->hi != b->hi)
-		return a->hi < b->hi ? -1 : 1;
-	if (a->lo != b->lo)
-		return a->lo < b->lo ? -1 : 1;
-	return (int)a->bits - (int)b->bits;
+	*entries = (struct acl_entries){
+	    .is_v6 = is_v6, .size = acl_packed_size(is_v6)};
 }
 
 static int
 compare_packed(const struct acl_entries *es, const void *a, const void *b)
 {
-	return es->is_v6 ? compare_entries6(a, b) : compare4(a, b);
-}
-
-/* Entries with the same range are in the order in which they were read. */
-static int
-order_read(
-    unsigned source_a, unsigned line_a, unsigned source_b, unsigned line_b)
-{
-	if (source_a != source_b)
-		return source_a < source_b ? -1 : 1;
-	return (line_a > line_b) - (line_a < line_b);
-}
-
-static int
-sort4(const void *one, const void *other)
-{
-	const struct acl_entry4 *a = one, *b = other;
-	int order = compare4(a, b);
-
-	return order ? order
-	             : order_read(a->source, a->line, b->source, b->line);
-}
-
-static int
-sort6(const void *one, const void *other)
-{
-	const struct acl_entry6 *a = one, *b = other;
-	int order = compare_entries6(a, b);
-
-	return order ? order
-	             : order_read(a->source, a->line, b->source, b->line);
+	return acl_packed_compare(es->is_v6, a, b);
 }
 
 /* -- making -- */
@@ -163,7 +42,7 @@ bool
 acl_entries_append(struct acl_entries *entries, const struct acl_entry *entry)
 {
 	struct acl_entries *es = entries;
-	union acl_packed packed = pack(es, entry);
+	union acl_packed packed = acl_pack(entry);
 	char *grown = grow(es->all, es->n, &es->all_room, es->size);
 
 	if (!grown)
@@ -179,7 +58,8 @@ acl_entries_append(struct acl_entries *entries, const struct acl_entry *entry)
 static void
 sort_appended(struct acl_entries *es)
 {
-	int (*compare)(const void *, const void *) = es->is_v6 ? sort6 : sort4;
+	int (*compare)(const void *, const void *) =
+	    es->is_v6 ? acl_packed_order6 : acl_packed_order4;
 	size_t sorted = 1;
 
 	while (sorted < es->n && compare(es->all + (sorted - 1) * es->size,
@@ -310,8 +190,7 @@ bool
 acl_entries_find(const struct acl_entries *entries, const struct cidr *range,
     size_t *ret_index)
 {
-	union acl_packed e =
-	    pack(entries, &(struct acl_entry){.range = *range});
+	union acl_packed e = acl_pack(&(struct acl_entry){.range = *range});
 	const struct acl_block *b = find_block(entries, &e);
 	uint32_t at = 0;
 	bool found = b && find_in_block(entries, b, &e, &at);
@@ -345,12 +224,7 @@ void
 acl_entries_at(
     const struct acl_entries *entries, size_t index, struct acl_entry *ret)
 {
-	const void *e = packed_at(entries, index);
-
-	if (entries->is_v6)
-		unpack6(e, ret);
-	else
-		unpack4(e, ret);
+	acl_unpack(entries->is_v6, packed_at(entries, index), ret);
 }
 
 /* -- changes -- */
@@ -460,7 +334,7 @@ bool
 acl_entries_insert(struct acl_entries *entries, const struct acl_entry *entry)
 {
 	struct acl_entries *es = entries;
-	union acl_packed e = pack(es, entry);
+	union acl_packed e = acl_pack(entry);
 	struct acl_block *b = block_with_room(es, &e);
 	uint32_t at;
 	char *place;
@@ -481,7 +355,7 @@ bool
 acl_entries_remove(struct acl_entries *entries, const struct cidr *range)
 {
 	struct acl_entries *es = entries;
-	union acl_packed e = pack(es, &(struct acl_entry){.range = *range});
+	union acl_packed e = acl_pack(&(struct acl_entry){.range = *range});
 	struct acl_block *b = find_block(es, &e);
 	uint32_t at;
 	char *place;

@@ -15,27 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "acl/content.h"
-
-/* Entries are kept small: a list may have a million of them. */
-struct acl_entry4 {
-	uint32_t first; /* in host order, as all below */
-	uint32_t line;
-	uint8_t bits, source;
-	uint16_t unused; /* 0: all bytes are hashed */
-};
-
-struct acl_entry6 {
-	uint64_t hi, lo;
-	uint32_t line;
-	uint8_t bits, source;
-	uint16_t unused; /* 0 */
-};
-
-union acl_packed {
-	struct acl_entry4 v4;
-	struct acl_entry6 v6;
-};
+#include "acl/packed.h"
 
 /* Packed entries that follow each other. */
 struct acl_block {
