@@ -496,6 +496,20 @@ acl_list_entries(const struct acl_list *list)
 	       (list->content ? acl_content_entries(list->content) : 0);
 }
 
+size_t
+acl_list_covered(const struct acl_list *list)
+{
+	const struct acl_covered *covered;
+	size_t n = 0;
+
+	for (unsigned source = 0;
+	     list->content &&
+	     (covered = acl_content_covered(list->content, source));
+	     source++)
+		n += covered->n;
+	return n;
+}
+
 static void
 list_entry(const struct acl_content *content, bool is_added,
     const struct acl_entry *entry, struct acl_listed *ret)

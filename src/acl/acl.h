@@ -174,6 +174,10 @@ struct acl_listed {
 /* Returns the number of entries. */
 size_t acl_list_entries(const struct acl_list *list);
 
+/* Returns how many entries of the configuration and its files another one of
+ * these covered when they were read. */
+size_t acl_list_covered(const struct acl_list *list);
+
 /* Gets an entry by its index: first those that were added, then those that were
  * read, each in the order of acl_content_at.  Returns false at the end. */
 bool acl_list_at(

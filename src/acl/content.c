@@ -27,7 +27,8 @@ int
 acl_content_add_source(struct acl_content *content, const char *name)
 {
 	struct acl_content *c = content;
-	char **grown, *copy;
+	struct acl_source *grown;
+	char *copy;
 
 	if (c->sources_n >= ACL_SOURCES_MAX)
 		return -1;
@@ -39,8 +40,24 @@ acl_content_add_source(struct acl_content *content, const char *name)
 	copy = strdup(name);
 	if (!copy)
 		return -1;
-	c->sources[c->sources_n] = copy;
+	c->sources[c->sources_n] = (struct acl_source){.name = copy};
 	return (int)c->sources_n++;
+}
+
+static void
+note_covered(
+    void *content, const struct acl_entry *entry, const struct acl_entry *cover)
+{
+	struct acl_content *c = content;
+	struct acl_covered *covered;
+
+	if (entry->source >= c->sources_n)
+		return;
+	covered = &c->sources[entry->source].covered;
+	if (covered->n++ > 0 && covered->first.line <= entry->line)
+		return;
+	covered->first = *entry;
+	covered->cover = *cover;
 }
 
 bool
@@ -49,7 +66,9 @@ acl_content_add(struct acl_content *content, const struct acl_entry *entry)
 	struct acl_content *c = content;
 
 	if (entry->range.family == AF_UNIX) {
-		if (!c->has_unix)
+		if (c->has_unix)
+			note_covered(c, entry, &c->unix_entry);
+		else
 			c->unix_entry = *entry;
 		c->has_unix = true;
 		return true;
@@ -77,7 +96,8 @@ digest_of(const struct acl_content *c)
 	XXH64_hash_t h = c->has_unix;
 
 	for (size_t i = 0; i < c->sources_n; i++)
-		h = XXH64(c->sources[i], strlen(c->sources[i]) + 1, h);
+		h = XXH64(
+		    c->sources[i].name, strlen(c->sources[i].name) + 1, h);
 	return acl_entries_hash(&c->v6, acl_entries_hash(&c->v4, h));
 }
 
@@ -86,7 +106,8 @@ acl_content_seal(struct acl_content *content)
 {
 	struct acl_content *c = content;
 
-	if (!acl_entries_seal(&c->v4) || !acl_entries_seal(&c->v6))
+	if (!acl_entries_seal(&c->v4, note_covered, c) ||
+	    !acl_entries_seal(&c->v6, note_covered, c))
 		return false;
 	c->digest = digest_of(c);
 	acl_table_free(c->table);
@@ -100,7 +121,7 @@ acl_content_free(struct acl_content *content)
 	if (!content)
 		return;
 	for (size_t i = 0; i < content->sources_n; i++)
-		free(content->sources[i]);
+		free(content->sources[i].name);
 	free(content->sources);
 	acl_entries_fini(&content->v4);
 	acl_entries_fini(&content->v6);
@@ -134,7 +155,15 @@ acl_content_entries(const struct acl_content *content)
 const char *
 acl_content_source(const struct acl_content *content, unsigned source)
 {
-	return source < content->sources_n ? content->sources[source] : "?";
+	return source < content->sources_n ? content->sources[source].name
+	                                   : "?";
+}
+
+const struct acl_covered *
+acl_content_covered(const struct acl_content *content, unsigned source)
+{
+	return source < content->sources_n ? &content->sources[source].covered
+	                                   : NULL;
 }
 
 bool
@@ -245,7 +274,7 @@ acl_content_memory(const struct acl_content *content, struct memory_use *use)
 	acl_entries_memory(&content->v6, use);
 	memory_add_block(use, content->sources);
 	for (size_t i = 0; i < content->sources_n; i++)
-		memory_add_block(use, content->sources[i]);
+		memory_add_block(use, content->sources[i].name);
 	if (content->table)
 		acl_table_memory(content->table, use);
 	if (content->whole != content->table)

@@ -25,6 +25,14 @@ struct acl_entry {
 	unsigned line;   /* 0: unknown */
 };
 
+/* Entries of one source without effect: another entry of the content has all of
+ * their addresses. */
+struct acl_covered {
+	size_t n;
+	/* If n > 0: the one with the lowest line, and an entry that has it. */
+	struct acl_entry first, cover;
+};
+
 struct acl_content;
 
 /* The view that look-ups in a list read: one pointer leads to both tables, so
@@ -45,8 +53,8 @@ int acl_content_add_source(struct acl_content *content, const char *name);
 bool acl_content_add(
     struct acl_content *content, const struct acl_entry *entry) MUST_CHECK;
 
-/* Sorts the entries, drops those that are there twice, and makes the table.
- * Returns false when memory is short. */
+/* Sorts the entries, counts those that others cover, drops those that are there
+ * twice, and makes the table.  Returns false when memory is short. */
 bool acl_content_seal(struct acl_content *content) MUST_CHECK;
 
 /* The tables that a change leaves behind, each from malloc or NULL.  The caller
@@ -98,6 +106,11 @@ size_t acl_content_entries(const struct acl_content *content);
 
 /* Returns the name of the file with that number. */
 const char *acl_content_source(
+    const struct acl_content *content, unsigned source);
+
+/* Returns what was covered of the file with that number when the content was
+ * sealed; NULL: there is no such file. */
+const struct acl_covered *acl_content_covered(
     const struct acl_content *content, unsigned source);
 
 /* Gets the entry with that index: those of unix sockets first, then IPv4, then

@@ -9,11 +9,16 @@
 #include "acl/entries.h"
 #include "acl/patch.h"
 
+struct acl_source {
+	char *name;
+	struct acl_covered covered;
+};
+
 struct acl_content {
 	struct acl_entries v4, v6;
 	bool has_unix;
 	struct acl_entry unix_entry; /* if has_unix */
-	char **sources;
+	struct acl_source *sources;
 	size_t sources_n, sources_room;
 	uint64_t digest;
 	struct acl_table *table; /* NULL: not sealed */

@@ -69,20 +69,49 @@ sort_appended(struct acl_entries *es)
 		qsort(es->all, es->n, es->size, compare);
 }
 
-/* Drops entries with the same range as the one before.  The array is sorted. */
+/* Whom to tell of entries within others. */
+struct cover_report {
+	void (*covered)(void *arg, const struct acl_entry *entry,
+	    const struct acl_entry *cover);
+	void *arg;
+};
+
 static void
-drop_repeated(struct acl_entries *es)
+tell_covered(const struct acl_entries *es, const struct cover_report *report,
+    const void *e, const void *cover)
 {
+	struct acl_entry entry, by;
+
+	if (!report->covered)
+		return;
+	acl_unpack(es->is_v6, e, &entry);
+	acl_unpack(es->is_v6, cover, &by);
+	report->covered(report->arg, &entry, &by);
+}
+
+/* Drops entries with the same range as the one before.  The array is sorted.
+ * Two ranges are apart, or one is within the other: so the last entry that is
+ * not within another one reaches furthest. */
+static void
+drop_repeated(struct acl_entries *es, const struct cover_report *report)
+{
+	const char *furthest = NULL;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < es->n; i++) {
 		const char *e = es->all + i * es->size;
 		char *next = es->all + kept * es->size;
+		bool within =
+		    furthest && acl_packed_is_within(es->is_v6, e, furthest);
 
-		if (kept > 0 && compare_packed(es, next - es->size, e) == 0)
+		if (within)
+			tell_covered(es, report, e, furthest);
+		if (within && compare_packed(es, next - es->size, e) == 0)
 			continue;
 		if (next != e)
 			memcpy(next, e, es->size);
+		if (!within)
+			furthest = next;
 		kept++;
 	}
 	es->n = kept;
@@ -127,10 +156,13 @@ divide_all(struct acl_entries *es)
 }
 
 bool
-acl_entries_seal(struct acl_entries *entries)
+acl_entries_seal(struct acl_entries *entries,
+    void (*covered)(void *arg, const struct acl_entry *entry,
+        const struct acl_entry *cover),
+    void *arg)
 {
 	sort_appended(entries);
-	drop_repeated(entries);
+	drop_repeated(entries, &(struct cover_report){covered, arg});
 	shrink(entries);
 	return divide_all(entries);
 }
@@ -377,19 +409,10 @@ add_block4(const struct acl_block *b, struct acl_table_maker *m)
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct acl_entry4 *e = &all[i];
-		uint32_t rest =
-		    e->bits ? UINT32_MAX >> (e->bits - 1) >> 1 : UINT32_MAX;
 
 		acl_table_add4(
-		    m, (struct acl_range4){e->first, e->first | rest});
+		    m, (struct acl_range4){e->first, acl_packed_last4(e)});
 	}
-}
-
-/* The bits of a 64-bit word behind the first `bits`. */
-static uint64_t
-rest_of(unsigned bits)
-{
-	return bits >= 64 ? 0 : UINT64_MAX >> bits;
 }
 
 static void
@@ -400,12 +423,10 @@ add_block6(const struct acl_block *b, struct acl_table_maker *m)
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct acl_entry6 *e = &all[i];
 
-		acl_table_add6(m,
-		    (struct acl_range6){.first_hi = e->hi,
-		        .first_lo = e->lo,
-		        .last_hi = e->hi | rest_of(e->bits),
-		        .last_lo =
-		            e->lo | rest_of(e->bits > 64 ? e->bits - 64u : 0)});
+		acl_table_add6(m, (struct acl_range6){.first_hi = e->hi,
+		                      .first_lo = e->lo,
+		                      .last_hi = acl_packed_last_hi(e),
+		                      .last_lo = acl_packed_last_lo(e)});
 	}
 }
 

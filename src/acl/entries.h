@@ -47,9 +47,13 @@ bool acl_entries_append(
     struct acl_entries *entries, const struct acl_entry *entry) MUST_CHECK;
 
 /* Sorts what was appended, and drops entries whose range is there already.
- * Returns false when memory is short; then acl_entries_append and another seal
- * may follow. */
-bool acl_entries_seal(struct acl_entries *entries) MUST_CHECK;
+ * Before that, calls covered, unless it is NULL, for each entry that is within
+ * another one, in the order of their addresses.  Returns false when memory is
+ * short; then acl_entries_append and another seal may follow. */
+bool acl_entries_seal(struct acl_entries *entries,
+    void (*covered)(void *arg, const struct acl_entry *entry,
+        const struct acl_entry *cover),
+    void *arg) MUST_CHECK;
 
 /* Gets the index of the first entry that is not before the range.  Returns
  * whether that entry has exactly this range. */

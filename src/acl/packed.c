@@ -104,6 +104,19 @@ acl_packed_compare(bool is_v6, const void *a, const void *b)
 	return is_v6 ? compare_entries6(a, b) : compare_entries4(a, b);
 }
 
+bool
+acl_packed_is_within(bool is_v6, const void *e, const void *other)
+{
+	const struct acl_entry4 *e4 = e, *other4 = other;
+	const struct acl_entry6 *e6 = e, *other6 = other;
+
+	if (!is_v6)
+		return e4->first <= acl_packed_last4(other4);
+	return e6->hi < acl_packed_last_hi(other6) ||
+	       (e6->hi == acl_packed_last_hi(other6) &&
+	           e6->lo <= acl_packed_last_lo(other6));
+}
+
 static int
 order_read(
     unsigned source_a, unsigned line_a, unsigned source_b, unsigned line_b)

@@ -46,11 +46,37 @@ union acl_packed acl_pack(const struct acl_entry *entry);
 /* Gets the entry back. */
 void acl_unpack(bool is_v6, const void *packed, struct acl_entry *ret);
 
+/* The last address of an entry. */
+static inline uint32_t
+acl_packed_last4(const struct acl_entry4 *e)
+{
+	return e->first |
+	       (e->bits ? UINT32_MAX >> (e->bits - 1) >> 1 : UINT32_MAX);
+}
+
+static inline uint64_t
+acl_packed_last_hi(const struct acl_entry6 *e)
+{
+	return e->hi | (e->bits >= 64 ? 0 : UINT64_MAX >> e->bits);
+}
+
+static inline uint64_t
+acl_packed_last_lo(const struct acl_entry6 *e)
+{
+	return e->lo | (e->bits <= 64       ? UINT64_MAX
+	                   : e->bits >= 128 ? 0
+	                                    : UINT64_MAX >> (e->bits - 64));
+}
+
 /* Compares by the first address and then by the length, as memcmp. */
 int acl_packed_compare(bool is_v6, const void *a, const void *b);
 
-/* For qsort: the same, but entries with the same range are in the order in
- * which they were read. */
+/* Whether the range of the entry e, which is not before the other one in that
+ * order, is within the other one's. */
+bool acl_packed_is_within(bool is_v6, const void *e, const void *other);
+
+/* For qsort: the same order, but entries with the same range are in the order
+ * in which they were read. */
 int acl_packed_order4(const void *one, const void *other);
 int acl_packed_order6(const void *one, const void *other);
 

@@ -3,11 +3,13 @@
  */
 #include "acl/recipe.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "acl/file.h"
 #include "base/grow.h"
+#include "base/text.h"
 
 struct recipe_entry {
 	char *file; /* NULL: the command line */
@@ -107,22 +109,33 @@ acl_recipe_file(const struct acl_recipe *recipe, size_t n)
 	return n < recipe->files_n ? recipe->files[n].path : NULL;
 }
 
-/* Entries that follow each other are mostly from the same file. */
+static const char *
+inline_source(const struct acl_recipe *r, size_t entry)
+{
+	return r->entries[entry].file ? r->entries[entry].file : "-";
+}
+
+/* Whether the entry is the first one, or from another file than the one before
+ * it: entries that follow each other are mostly from the same file. */
+static bool
+begins_source(const struct acl_recipe *r, size_t entry)
+{
+	return entry == 0 || strcmp(inline_source(r, entry - 1),
+	                         inline_source(r, entry)) != 0;
+}
+
 static bool
 add_inline_entries(const struct acl_recipe *r, struct acl_content *content)
 {
-	const char *file = NULL;
 	int source = -1;
 
 	for (size_t i = 0; i < r->entries_n; i++) {
 		const struct recipe_entry *e = &r->entries[i];
-		const char *name = e->file ? e->file : "-";
 		struct acl_entry entry = {.range = e->range, .line = e->line};
 
-		if (!file || strcmp(file, name) != 0) {
-			source = acl_content_add_source(content, name);
-			file = name;
-		}
+		if (begins_source(r, i))
+			source = acl_content_add_source(
+			    content, inline_source(r, i));
 		entry.source = (unsigned)source;
 		if (source < 0 || !acl_content_add(content, &entry))
 			return false;
@@ -151,4 +164,60 @@ acl_recipe_read(const struct acl_recipe *recipe, struct err_list *errors)
 		return c;
 	acl_content_free(c);
 	return NULL;
+}
+
+/* -- warnings -- */
+
+/* The sources of a content before those of files. */
+static unsigned
+count_inline_sources(const struct acl_recipe *r)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < r->entries_n; i++)
+		n += begins_source(r, i);
+	return n;
+}
+
+/* Networks of a database have no line. */
+static void
+warn_of_covered(const struct acl_content *content, const char *list,
+    const struct acl_covered *covered, struct err_list *warnings)
+{
+	const struct acl_entry *first = &covered->first, *by = &covered->cover;
+	const char *file = acl_content_source(content, first->source);
+	char inner[CIDR_TEXT_SIZE], outer[CIDR_TEXT_SIZE];
+	char line[32] = "", more[80] = "";
+
+	if (by->line > 0)
+		snprintf(line, sizeof(line), " on line %u", by->line);
+	if (covered->n > 1)
+		snprintf(more, sizeof(more),
+		    "; %zu more entr%s of this file %s without effect",
+		    covered->n - 1, covered->n == 2 ? "y" : "ies",
+		    text_are(covered->n - 1));
+	err_list_add(warnings, file, first->line,
+	    "warning: [list %s]: %s is without effect: %s%s%s%s has it; remove "
+	    "one%s",
+	    list, cidr_text(&first->range, inner), cidr_text(&by->range, outer),
+	    line, by->source == first->source ? "" : " of ",
+	    by->source == first->source
+	        ? ""
+	        : acl_content_source(content, by->source),
+	    more);
+}
+
+void
+acl_recipe_warn(const struct acl_recipe *recipe,
+    const struct acl_content *content, const char *name,
+    struct err_list *warnings)
+{
+	unsigned inline_n = count_inline_sources(recipe);
+	const struct acl_covered *c;
+
+	for (unsigned source = 0; (c = acl_content_covered(content, source));
+	     source++)
+		if (c->n > 0 &&
+		    (source >= inline_n || c->cover.source >= inline_n))
+			warn_of_covered(content, name, c, warnings);
 }

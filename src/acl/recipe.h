@@ -44,4 +44,12 @@ const char *acl_recipe_file(const struct acl_recipe *recipe, size_t n);
 struct acl_content *acl_recipe_read(
     const struct acl_recipe *recipe, struct err_list *errors) MUST_CHECK;
 
+/* Adds a warning for each file with entries that another entry of the list
+ * covers, at the first of them.  content: what acl_recipe_read has returned.
+ * Entries of the configuration that others of it cover are left out, see
+ * build_list_warnings.  name: of the list. */
+void acl_recipe_warn(const struct acl_recipe *recipe,
+    const struct acl_content *content, const char *name,
+    struct err_list *warnings);
+
 #endif

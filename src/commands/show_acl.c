@@ -36,6 +36,7 @@ put_list(
 	report_put(r, "matches", " matches=%" PRIu64, acl_list_matches(list));
 	report_put(r, "added", " added=%zu", changes.added);
 	report_put(r, "deleted", " deleted=%zu", changes.deleted);
+	report_put(r, "covered", " covered=%zu", acl_list_covered(list));
 	report_json_bool(r, "committing", acl_list_is_committing(list));
 	if (acl_list_is_committing(list))
 		report_text(r, ", a version is being committed");

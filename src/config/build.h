@@ -75,8 +75,9 @@ bool build_step_behind(const struct cidr *range, struct endpoint *at);
 /* Makes the recipes of the lists, whose files are not read here. */
 void build_lists(struct spec *spec, struct err_list *errors);
 
-/* Adds a warning for each entry that another one of its list has, and for lists
- * that are empty or not used. */
+/* Adds a warning for each entry that another one of its list has, for each file
+ * with such entries if the contents of the spec were read, and for lists that
+ * are empty or not used. */
 void build_list_warnings(const struct spec *spec, struct err_list *warnings);
 
 /* Makes the contexts of the [tls] sections, for the roles in which they are

@@ -150,6 +150,9 @@ build_list_warnings(const struct spec *spec, struct err_list *warnings)
 		const struct list_spec *l = &spec->lists[i];
 
 		warn_of_entries(l, warnings);
+		if (l->content)
+			acl_recipe_warn(
+			    l->recipe, l->content, l->name, warnings);
 		if (l->entries_n == 0 && l->files_n == 0)
 			ERROR_AT(l, warnings,
 			    "warning: [list %s] is empty; write entry = or "

@@ -213,10 +213,11 @@ put_in_force(struct control *c, struct spec *spec, struct reload_result *result)
 	}
 	tls_diff(before, spec, changes);
 	spec_adopt_tls(spec, before);
+	/* Lists lose their contents to the model. */
+	config_warnings(spec, &result->warnings);
 	commit_reload(c, model, changes);
 	sets_commit(c);
 	server_names_warn(c, changes);
-	config_warnings(spec, &result->warnings);
 	warn_of_budget(c, maxconn_before, changes);
 	return true;
 refused:

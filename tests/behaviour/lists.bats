@@ -349,3 +349,25 @@ deletions_are_short() {
 	[[ $output == *'warning: [list unused] is empty; '* ]]
 	equal warnings 4 "$(grep -c 'warning: ' <<<"$output")"
 }
+
+@test "lists: a file with entries that another one covers is told once, with the first" {
+	printf '10.2.0.0/16\n127.0.0.1\n127.0.0.0/8\n10.0.0.0/8\n10.2.3.4\n' >"$T/office.list"
+	printf '10.3.0.0/16\n192.0.2.1\n' >"$T/other.list"
+	start_listed $'entry = 127.0.0.9\nfile = '"$T/office.list"$'\nfile = '"$T/other.list"
+	told="$T/office.list:1: warning: [list office]: 10.2.0.0/16 is without effect: 10.0.0.0/8 on line 4 has it; remove one; 2 more entries of this file are without effect"
+	other="$T/other.list:1: warning: [list office]: 10.3.0.0/16 is without effect: 10.0.0.0/8 on line 4 of $T/office.list has it; remove one"
+	own="warning: [list office]: 127.0.0.9 is without effect: 127.0.0.0/8 on line 3 of $T/office.list has it; remove one"
+	[[ $(<"$LFPROXY_LOG") == *"$told"* ]]
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	[[ $output == *"$told"* && $output == *"$other"* && $output == *"$own"* ]]
+	equal warnings 3 "$(grep -c 'warning: ' <<<"$output")"
+	[[ $(ctl show acl) == *'(office) '*' covered=5'* ]]
+	[[ $(ctl --json show acl) == *'"covered":5'* ]]
+	# Commands may add such entries.
+	ctl add acl office 127.0.0.1
+	[[ $(ctl show acl) == *' covered=5'* ]]
+	printf '10.0.0.0/8\n10.2.3.4\n127.0.0.0/8\n' >"$T/office.list"
+	run -0 ctl reload
+	[[ $output == *"$T/office.list:2: warning: [list office]: 10.2.3.4 is without effect: 10.0.0.0/8 on line 1 has it; remove one"$'\n'* ]]
+	[[ $(ctl show acl) == *' covered=3'* ]]
+}

@@ -261,6 +261,22 @@ any_has(const struct cidr *ranges, size_t n, const struct endpoint *client)
 	return false;
 }
 
+/* Of entries with the same range, the first one is without cover. */
+static size_t
+count_covered(const struct cidr *ranges, size_t n)
+{
+	size_t covered = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++)
+			if (j != i && cidr_covers(&ranges[j], &ranges[i]) &&
+			    (ranges[j].bits < ranges[i].bits || j < i)) {
+				covered++;
+				break;
+			}
+	return covered;
+}
+
 static void
 compare_random(uint64_t seed)
 {
@@ -271,6 +287,7 @@ compare_random(uint64_t seed)
 	random_state = seed;
 	n = draw() % RANDOM_MAX;
 	assert_non_null(c);
+	assert_int_equal(acl_content_add_source(c, "test.list"), 0);
 	for (size_t i = 0; i < n; i++) {
 		struct acl_entry e = {.range = draw_range(1 + seed % 7)};
 
@@ -278,6 +295,8 @@ compare_random(uint64_t seed)
 		assert_true(acl_content_add(c, &e));
 	}
 	assert_true(acl_content_seal(c));
+	assert_int_equal(
+	    acl_content_covered(c, 0)->n, count_covered(ranges, n));
 	for (size_t i = 0; i < 20 * n; i++) {
 		struct endpoint client = draw_client(&ranges[draw() % n]);
 		struct acl_entry found;

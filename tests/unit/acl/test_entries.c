@@ -117,7 +117,7 @@ sealed_entries_change_as_those_of_a_model(void **state)
 			m.n += !m.has[number];
 			m.has[number] = true;
 		}
-		assert_true(acl_entries_seal(&m.entries));
+		assert_true(acl_entries_seal(&m.entries, NULL, NULL));
 		check_model(&m);
 		change_many(&m);
 	}

@@ -162,6 +162,94 @@ entries_and_files_make_one_list(void **state)
 	acl_content_free(c);
 }
 
+/* Returns the warning about that file, or NULL. */
+static const char *
+warning_of(const struct err_list *warnings, const char *file, unsigned line)
+{
+	for (size_t i = 0; i < warnings->n; i++)
+		if (strcmp(warnings->entries[i].file, file) == 0 &&
+		    warnings->entries[i].line == line)
+			return warnings->entries[i].text;
+	return NULL;
+}
+
+static void
+a_file_with_covered_entries_has_one_warning_at_the_first(void **state)
+{
+	static const char lines[] =
+	    "10.1.0.0/16\n2001:db8:0:1::\n2001:db8::/32\n10.0.0.0/8\n"
+	    "10.1.2.3\n11.0.0.0\n10.1.2.3\n";
+	struct acl_recipe *r = acl_recipe_new();
+	struct err_list warnings;
+	struct acl_content *c;
+	const struct acl_covered *covered;
+	const char *text;
+
+	write_file(lines, sizeof(lines) - 1);
+	err_list_init(&warnings);
+	assert_non_null(r);
+	assert_true(acl_recipe_add_file(r, path, NULL));
+	c = acl_recipe_read(r, &errors);
+	assert_non_null(c);
+	/* 10.1.2.3 is in the list once. */
+	assert_int_equal(acl_content_entries(c), 6);
+	covered = acl_content_covered(c, 0);
+	assert_int_equal(covered->n, 4);
+	assert_int_equal(covered->first.line, 1);
+	assert_int_equal(covered->cover.line, 4);
+	assert_null(acl_content_covered(c, 1));
+	acl_recipe_warn(r, c, "office", &warnings);
+	assert_int_equal(warnings.n, 1);
+	text = warning_of(&warnings, path, 1);
+	assert_non_null(text);
+	assert_string_equal(text,
+	    "warning: [list office]: 10.1.0.0/16 is without effect: 10.0.0.0/8 "
+	    "on line 4 has it; remove one; 3 more entries of this file are "
+	    "without effect");
+	err_list_fini(&warnings);
+	acl_content_free(c);
+	acl_recipe_unref(r);
+}
+
+/* Entries of the configuration are compared with each other elsewhere. */
+static void
+entries_of_a_file_and_the_configuration_are_compared(void **state)
+{
+	struct acl_recipe *r = acl_recipe_new();
+	struct err_list warnings;
+	struct acl_content *c;
+	struct cidr range;
+
+	write_file("unix\n192.0.2.0/24\n10.0.0.1\n", 27);
+	err_list_init(&warnings);
+	assert_non_null(r);
+	assert_true(cidr_parse("10.0.0.0/8", &range, NULL));
+	assert_true(acl_recipe_add_entry(r, &range, "a.ini", 1));
+	assert_true(acl_recipe_add_entry(r, &range, "a.ini", 2));
+	assert_true(cidr_parse("192.0.2.1", &range, NULL));
+	assert_true(acl_recipe_add_entry(r, &range, "b.ini", 7));
+	assert_true(cidr_parse("unix", &range, NULL));
+	assert_true(acl_recipe_add_entry(r, &range, "c.ini", 1));
+	assert_true(acl_recipe_add_file(r, path, NULL));
+	c = acl_recipe_read(r, &errors);
+	assert_non_null(c);
+	acl_recipe_warn(r, c, "office", &warnings);
+	assert_int_equal(warnings.n, 2);
+	assert_int_equal(acl_content_covered(c, 0)->n, 1);
+	assert_int_equal(acl_content_covered(c, 1)->n, 1);
+	assert_int_equal(acl_content_covered(c, 2)->n, 0);
+	assert_int_equal(acl_content_covered(c, 3)->n, 2);
+	assert_non_null(strstr(warning_of(&warnings, "b.ini", 7),
+	    "192.0.2.1 is without effect: 192.0.2.0/24 on line 2 of /tmp/"));
+	assert_string_equal(warning_of(&warnings, path, 1),
+	    "warning: [list office]: unix is without effect: unix on line 1 of "
+	    "c.ini has it; remove one; 1 more entry of this file is without "
+	    "effect");
+	err_list_fini(&warnings);
+	acl_content_free(c);
+	acl_recipe_unref(r);
+}
+
 /* -- a MaxMind database, written as its specification says -- */
 
 #define NODES_MAX 4096u
@@ -430,6 +518,10 @@ main(void)
 	    cmocka_unit_test(a_file_of_another_kind_has_few_errors),
 	    cmocka_unit_test(what_is_not_a_file_is_told),
 	    cmocka_unit_test(entries_and_files_make_one_list),
+	    cmocka_unit_test(
+	        a_file_with_covered_entries_has_one_warning_at_the_first),
+	    cmocka_unit_test(
+	        entries_of_a_file_and_the_configuration_are_compared),
 	    cmocka_unit_test(networks_of_a_country_are_taken_from_a_database),
 	    cmocka_unit_test(ipv4_within_ipv6_counts_once),
 	    cmocka_unit_test(a_database_whose_nodes_go_in_circles_is_refused),
