@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "acl/discard.h"
 #include "acl/drafts.h"
 #include "base/atomics.h"
 #include "base/ensure.h"
@@ -70,8 +71,8 @@ acl_list_unref(struct acl_list *list)
 {
 	if (!list || --list->refs > 0)
 		return;
-	acl_content_free(list->content);
-	acl_content_free(list->added);
+	acl_content_discard(list->content);
+	acl_content_discard(list->added);
 	acl_drafts_drop(&list->drafts);
 	free(list->name);
 	free(list);
@@ -122,13 +123,13 @@ acl_list_name(const struct acl_list *list)
 static void
 free_content(void *content)
 {
-	acl_content_free(content);
+	acl_content_discard(content);
 }
 
 static void
 free_table(void *table)
 {
-	acl_table_free(table);
+	acl_table_discard(table);
 }
 
 static void
@@ -312,7 +313,7 @@ end_rebuild(struct rebuild *rebuild, bool is_addition,
 	if (!r.content)
 		return true;
 	if (r.replaced) {
-		acl_table_free(r.made);
+		acl_table_discard(r.made);
 		grace_retire(grace, free_content, r.content);
 		return true;
 	}
@@ -448,7 +449,7 @@ acl_list_end_commit(struct acl_list *list, unsigned version,
 {
 	list->committing = false;
 	if (!acl_drafts_is_lent(&list->drafts, version)) {
-		acl_content_free(entries);
+		acl_content_discard(entries);
 		return ACL_NO_VERSION;
 	}
 	if (!sealed || !replace_all(list, entries, grace)) {

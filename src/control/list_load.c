@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "acl/discard.h"
 #include "base/atomics.h"
 #include "base/thread.h"
 #include "model/spec.h"
@@ -109,7 +110,7 @@ list_load_fini(struct list_load *load)
 	for (size_t i = 0; i < load->n; i++) {
 		struct list_job *job = &load->jobs[i];
 
-		acl_content_free(job->content);
+		acl_content_discard(job->content);
 		acl_recipe_unref(job->recipe);
 		err_list_fini(&job->errors);
 		interests_fini(&job->interests);

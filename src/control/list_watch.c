@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "acl/acl.h"
+#include "acl/discard.h"
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/text.h"
@@ -196,7 +197,7 @@ publish_content(struct list_watch *watch, struct watched_list *w,
 			    "list %s: its files can be used again, and are as "
 			    "before",
 			    name);
-		acl_content_free(content);
+		acl_content_discard(content);
 		return;
 	}
 	acl_list_publish(w->list, content, true, watch->grace);

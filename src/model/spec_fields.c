@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "acl/content.h"
+#include "acl/discard.h"
 #include "acl/recipe.h"
 #include "model/spec.h"
 #include "tls/context.h"
@@ -290,7 +290,7 @@ visit_content(const struct visit *v, struct acl_content **content)
 	if (v->kind == VISIT_COPY)
 		*content = NULL;
 	else if (v->kind == VISIT_FREE)
-		acl_content_free(*content);
+		acl_content_discard(*content);
 	else if (*content)
 		acl_content_memory(*content, v->use);
 }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * See discard.h.
+ */
+#include "acl/discard.h"
+
+#include "base/thread.h"
+
+/* Freeing less takes no longer than starting a thread. */
+#define LARGE_BYTES (UINT64_C(2) << 20)
+
+static void
+start_discard_thread(void *(*run)(void *arg), void *object)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	int rc = pthread_attr_init(&attr);
+
+	if (rc == 0) {
+		(void)pthread_attr_setdetachstate(
+		    &attr, PTHREAD_CREATE_DETACHED);
+		rc = thread_start(&thread, &attr, run, object);
+		(void)pthread_attr_destroy(&attr);
+	}
+	if (rc != 0)
+		(void)run(object);
+}
+
+static void *
+discard_content(void *content)
+{
+	acl_content_free(content);
+	return NULL;
+}
+
+static void *
+discard_table(void *table)
+{
+	acl_table_free(table);
+	return NULL;
+}
+
+void
+acl_content_discard(struct acl_content *content)
+{
+	struct memory_use use = {.count = 0};
+
+	if (content)
+		acl_content_memory(content, &use);
+	if (use.heap >= LARGE_BYTES)
+		start_discard_thread(discard_content, content);
+	else
+		acl_content_free(content);
+}
+
+void
+acl_table_discard(struct acl_table *table)
+{
+	struct memory_use use = {.count = 0};
+
+	if (table)
+		acl_table_memory(table, &use);
+	if (use.heap >= LARGE_BYTES)
+		start_discard_thread(discard_table, table);
+	else
+		acl_table_free(table);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ * Discarded contents and tables are freed, whatever their size.  A sanitizer
+ * replaces malloc, whose statistics are 0 then, and finds what is left.
+ */
+#include "acl/discard.h"
+
+#include <endian.h>
+#include <malloc.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+/* What a thread leaves behind, and the arena of another one. */
+#define SLACK 65536u
+
+static struct acl_content *
+make_content(uint32_t n)
+{
+	struct acl_content *c = acl_content_new();
+
+	assert_non_null(c);
+	for (uint32_t i = 0; i < n; i++) {
+		struct acl_entry e = {.range = {.family = AF_INET, .bits = 32}};
+		uint32_t ip = htobe32(2 * i);
+
+		memcpy(e.range.ip, &ip, sizeof(ip));
+		assert_true(acl_content_add(c, &e));
+	}
+	assert_true(acl_content_seal(c));
+	return c;
+}
+
+static size_t
+heap_bytes(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+static void
+await_heap(size_t bytes)
+{
+	for (unsigned i = 0; i < 1000 && heap_bytes() > bytes; i++)
+		usleep(10000);
+	assert_true(heap_bytes() <= bytes);
+}
+
+static void
+discarded_contents_are_freed(void **state)
+{
+	static const uint32_t sizes[] = {0, 10, 400000};
+	size_t before = heap_bytes();
+
+	(void)state;
+	acl_content_discard(NULL);
+	for (size_t i = 0; i < UNIT_N(sizes); i++) {
+		acl_content_discard(make_content(sizes[i]));
+		await_heap(before + SLACK);
+	}
+}
+
+static void
+discarded_tables_are_freed(void **state)
+{
+	static const uint32_t sizes[] = {0, 10, 400000};
+	size_t before = heap_bytes();
+
+	(void)state;
+	acl_table_discard(NULL);
+	for (size_t i = 0; i < UNIT_N(sizes); i++) {
+		struct acl_content *c = make_content(sizes[i]);
+		struct acl_table *table = acl_content_make_table(c);
+
+		assert_non_null(table);
+		acl_content_free(c);
+		acl_table_discard(table);
+		await_heap(before + SLACK);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(discarded_contents_are_freed),
+	    cmocka_unit_test(discarded_tables_are_freed),
+	};
+
+	unit_watchdog();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
