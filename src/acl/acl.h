@@ -72,7 +72,8 @@ enum acl_outcome acl_list_add(
 
 /* Deletes the entry with exactly this range.  Returns ACL_DONE, ACL_NO_ENTRY,
  * ACL_SHORT, or ACL_LATER: the table has to be made of all entries, which takes
- * 15 to 75 ms for a million.  Then the list is busy until the change has ended:
+ * 10 to 250 ms for a million.  Then the list is busy until the change has
+ * ended:
  *
  *   acl_list_delete --> acl_list_make_tables --> acl_list_end_change
  *

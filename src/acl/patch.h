@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Changes of a content that its table does not have.
  *
- * Making the table of a million entries takes 15 to 75 ms, so a change of one
+ * Making the table of a million entries takes 10 to 250 ms, so a change of one
  * entry makes small tables instead: of the ranges that have changed, and of
  * what is inside the list there.  All other addresses are looked up in the
  * former table.  A change that a patch has no room for waits for a table of all

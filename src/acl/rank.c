@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "acl/block.h"
 #include "base/ensure.h"
 #include "base/grow.h"
 
@@ -151,29 +151,6 @@ acl_rank_near(const struct acl_rank *rank, uint64_t key)
 
 /* -- making -- */
 
-#define HUGE_PAGE ((size_t)2 << 20)
-#define LINE      ((size_t)64)
-
-/* Returns a block that free takes, or NULL.  A large one is in huge pages, if
- * the kernel has some: a random access to small pages often waits for the page
- * tables as well. */
-static void *
-alloc_block(size_t n, size_t size)
-{
-	size_t bytes, unit;
-	void *block;
-
-	if (n > (SIZE_MAX - HUGE_PAGE) / size)
-		return NULL;
-	bytes = n * size;
-	unit = bytes < HUGE_PAGE ? LINE : HUGE_PAGE;
-	bytes = (bytes + unit - 1) / unit * unit;
-	block = aligned_alloc(unit, bytes);
-	if (block && unit == HUGE_PAGE)
-		(void)madvise(block, bytes, MADV_HUGEPAGE);
-	return block;
-}
-
 /* Returns how many groups of that size n keys are in. */
 static size_t
 groups(size_t n, size_t size)
@@ -188,16 +165,9 @@ acl_rank_init(struct acl_rank *rank, size_t n, bool wide)
 	if (n == 0)
 		return true;
 	if (n < ACL_RANK_KEYS_MAX)
-		rank->keys = alloc_block(groups(n, LEAF) * LEAF,
+		rank->keys = acl_block_alloc(groups(n, LEAF) * LEAF,
 		    wide ? sizeof(uint64_t) : sizeof(uint32_t));
 	return rank->keys != NULL;
-}
-
-static uint64_t
-key_at(const struct acl_rank *rank, size_t i)
-{
-	return rank->wide ? ((const uint64_t *)rank->keys)[i]
-	                  : ((const uint32_t *)rank->keys)[i];
 }
 
 /* -- trees -- */
@@ -254,7 +224,7 @@ make_tree_of_all(struct acl_rank *r)
 	if (!r->tree)
 		return false;
 	room = plan_levels(r->tree, r->n, 0);
-	r->tree->nodes = alloc_block(room + 1u, size);
+	r->tree->nodes = acl_block_alloc(room + 1u, size);
 	if (!r->tree->nodes)
 		return false;
 	if (r->wide)
@@ -271,7 +241,8 @@ fill_cluster(struct acl_rank *r, struct acl_cluster *c)
 
 	for (uint32_t i = 0; i < c->n; i++)
 		leaves[i] =
-		    (uint32_t)((key_at(r, c->first + i) - c->base) >> c->shift);
+		    (uint32_t)((acl_rank_key(r, c->first + i) - c->base) >>
+		               c->shift);
 	FILL_TREE(uint32_t, &c->tree, r->nodes, leaves, c->n);
 }
 
@@ -281,7 +252,7 @@ make_clusters(struct acl_rank *r)
 {
 	if (r->clusters_n == 0)
 		return true;
-	r->nodes = alloc_block(r->nodes_n, sizeof(*r->nodes));
+	r->nodes = acl_block_alloc(r->nodes_n, sizeof(*r->nodes));
 	if (!r->nodes)
 		return false;
 	for (size_t i = 0; i < r->clusters_n; i++)
@@ -295,8 +266,8 @@ make_clusters(struct acl_rank *r)
 static void
 divide(struct acl_rank *r)
 {
-	uint64_t first = key_at(r, 0);
-	uint64_t differ = first ^ key_at(r, r->n - 1);
+	uint64_t first = acl_rank_key(r, 0);
+	uint64_t differ = first ^ acl_rank_key(r, r->n - 1);
 	unsigned bits = 64 - (unsigned)__builtin_clzll(differ | 1);
 	unsigned width = 1;
 
@@ -315,13 +286,14 @@ describe(
 {
 	uint64_t bits = 0;
 
-	*ret = (struct acl_cluster){.base = key_at(r, first),
+	*ret = (struct acl_cluster){.base = acl_rank_key(r, first),
 	    .first = (uint32_t)first,
 	    .n = (uint32_t)(end - first)};
 	for (size_t i = first; i < end; i++)
-		bits |= key_at(r, i);
+		bits |= acl_rank_key(r, i);
 	ret->shift = (uint8_t)__builtin_ctzll(bits);
-	return (key_at(r, end - 1) - ret->base) >> ret->shift < UINT32_MAX;
+	return (acl_rank_key(r, end - 1) - ret->base) >> ret->shift <
+	       UINT32_MAX;
 }
 
 /* Finds what a slot with many keys has.  Returns false when memory is short. */
@@ -360,7 +332,7 @@ fill_slots(struct acl_rank *r, bool *ret_tree)
 	for (size_t slot = 0; slot < r->slots_n; slot++) {
 		first = next;
 		while (next < r->n &&
-		       (key_at(r, next) - r->base) >> r->shift == slot)
+		       (acl_rank_key(r, next) - r->base) >> r->shift == slot)
 			next++;
 		r->slots[slot] = (uint32_t)first;
 		if (next - first <= SCANNED_MAX)
@@ -380,7 +352,7 @@ acl_rank_index(struct acl_rank *rank)
 	if (rank->n == 0)
 		return true;
 	divide(rank);
-	rank->slots = alloc_block(rank->slots_n, sizeof(*rank->slots));
+	rank->slots = acl_block_alloc(rank->slots_n, sizeof(*rank->slots));
 	return rank->slots && fill_slots(rank, &needs_tree) &&
 	       make_clusters(rank) && (!needs_tree || make_tree_of_all(rank));
 }

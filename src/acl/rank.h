@@ -57,6 +57,14 @@ bool acl_rank_index(struct acl_rank *rank) MUST_CHECK;
 /* Frees what the rank has, also after a failure. */
 void acl_rank_fini(struct acl_rank *rank);
 
+/* Returns the key with that index, which is less than n. */
+static inline uint64_t
+acl_rank_key(const struct acl_rank *rank, size_t index)
+{
+	return rank->wide ? ((const uint64_t *)rank->keys)[index]
+	                  : ((const uint32_t *)rank->keys)[index];
+}
+
 /* Returns the number of keys that are not greater.  Any thread.  Never blocks.
  */
 size_t acl_rank_of(const struct acl_rank *rank, uint64_t key);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "acl/parity.h"
 #include "acl/rank.h"
 #include "base/ensure.h"
 
@@ -22,10 +23,10 @@ struct acl_table {
 	/* base NULL: all below; otherwise these alone, see acl_table_patch. */
 	const struct acl_table *base;
 	struct acl_table *changed, *inside;
-	struct acl_rank v4; /* all borders */
+	struct acl_parity v4; /* all borders */
 	/* The upper halves at which it changes whether addresses are inside: at
 	 * the beginning of a /64, or anywhere in it. */
-	struct acl_rank v6;
+	struct acl_parity v6;
 	struct acl_rank split;  /* upper halves of /64s with borders within */
 	struct within *withins; /* for each of split; and one for the end */
 	uint64_t *lowers;       /* sorted within a /64 */
@@ -89,7 +90,7 @@ has6(const struct acl_table *t, uint64_t hi, uint64_t lo)
 
 	if (split > 0 && ((const uint64_t *)t->split.keys)[split - 1] == hi)
 		return has_within(t, split - 1, lo);
-	return acl_rank_of(&t->v6, hi) % 2 == 1;
+	return acl_parity_of(&t->v6, hi);
 }
 
 static uint64_t
@@ -113,7 +114,7 @@ acl_table_has(const struct acl_table *table, const struct endpoint *peer)
 	switch (peer->family) {
 	case AF_INET:
 		memcpy(&n, peer->ip, sizeof(n));
-		return acl_rank_of(&table->v4, ntohl(n)) % 2 == 1;
+		return acl_parity_of(&table->v4, ntohl(n));
 	case AF_INET6:
 		return has6(
 		    table, read_be64(peer->ip), read_be64(peer->ip + 8));
@@ -212,16 +213,6 @@ acl_table_add6(struct acl_table_maker *maker, struct acl_range6 range)
 		m->borders6[m->n6++] = end;
 }
 
-static bool
-make4(struct acl_table *t, const struct acl_table_maker *m)
-{
-	if (!acl_rank_init(&t->v4, m->n4, false))
-		return false;
-	if (m->n4 > 0)
-		memcpy(t->v4.keys, m->borders4, m->n4 * sizeof(*m->borders4));
-	return acl_rank_index(&t->v4);
-}
-
 /* Returns how many borders from the first on have the same upper half. */
 static size_t
 count_same(const struct border6 *borders, size_t n)
@@ -239,7 +230,7 @@ has_no_lower(const struct border6 *borders, size_t same)
 	return same == 1 && borders[0].lo == 0;
 }
 
-/* The result of make6. */
+/* The result of count6. */
 struct counts6 {
 	size_t upper, split, lower;
 };
@@ -262,10 +253,9 @@ count6(const struct acl_table_maker *m)
 }
 
 static bool
-init6(struct acl_table *t, const struct counts6 *n)
+init_split(struct acl_table *t, const struct counts6 *n)
 {
-	if (!acl_rank_init(&t->v6, n->upper, true) ||
-	    !acl_rank_init(&t->split, n->split, true) ||
+	if (!acl_rank_init(&t->split, n->split, true) ||
 	    n->lower >= ACL_RANK_KEYS_MAX)
 		return false;
 	if (n->split == 0)
@@ -275,18 +265,20 @@ init6(struct acl_table *t, const struct counts6 *n)
 	return t->withins && t->lowers;
 }
 
+/* Fills what belongs to t->split, and the keys of t->v6, for which there is
+ * room in the place of borders that were read. */
 static void
-fill6(struct acl_table *t, const struct acl_table_maker *m)
+fill6(struct acl_table *t, const struct border6 *borders, size_t n,
+    uint64_t *upper)
 {
-	uint64_t *upper = t->v6.keys, *split = t->split.keys;
-	uint64_t *lower = t->lowers;
+	uint64_t *split = t->split.keys, *lower = t->lowers;
 	struct within *within = t->withins;
 	size_t same;
 
-	for (size_t i = 0; i < m->n6; i += same) {
-		const struct border6 *b = &m->borders6[i];
+	for (size_t i = 0; i < n; i += same) {
+		const struct border6 *b = &borders[i];
 
-		same = count_same(b, m->n6 - i);
+		same = count_same(b, n - i);
 		if (same % 2 == 1)
 			*upper++ = b->hi;
 		if (has_no_lower(b, same))
@@ -307,14 +299,16 @@ fill6(struct acl_table *t, const struct acl_table_maker *m)
 }
 
 static bool
-make6(struct acl_table *t, const struct acl_table_maker *m)
+make6(struct acl_table *t, struct acl_table_maker *m)
 {
 	struct counts6 n = count6(m);
+	uint64_t *upper = (void *)m->borders6;
 
-	if (!init6(t, &n))
+	if (!init_split(t, &n))
 		return false;
-	fill6(t, m);
-	return acl_rank_index(&t->v6) && acl_rank_index(&t->split);
+	fill6(t, m->borders6, m->n6, upper);
+	return acl_parity_make(&t->v6, upper, n.upper, true) &&
+	       acl_rank_index(&t->split);
 }
 
 struct acl_table *
@@ -324,7 +318,9 @@ acl_table_make(struct acl_table_maker *maker, bool has_unix)
 
 	if (t) {
 		t->has_unix = has_unix;
-		if (!make4(t, maker) || !make6(t, maker)) {
+		if (!acl_parity_make(
+		        &t->v4, maker->borders4, maker->n4, false) ||
+		    !make6(t, maker)) {
 			acl_table_free(t);
 			t = NULL;
 		}
@@ -361,8 +357,8 @@ acl_table_free(struct acl_table *table)
 		return;
 	acl_table_free(table->changed);
 	acl_table_free(table->inside);
-	acl_rank_fini(&table->v4);
-	acl_rank_fini(&table->v6);
+	acl_parity_fini(&table->v4);
+	acl_parity_fini(&table->v6);
 	acl_rank_fini(&table->split);
 	free(table->withins);
 	free(table->lowers);
@@ -377,8 +373,8 @@ acl_table_memory(const struct acl_table *table, struct memory_use *use)
 		acl_table_memory(table->changed, use);
 		acl_table_memory(table->inside, use);
 	}
-	acl_rank_memory(&table->v4, use);
-	acl_rank_memory(&table->v6, use);
+	acl_parity_memory(&table->v4, use);
+	acl_parity_memory(&table->v6, use);
 	acl_rank_memory(&table->split, use);
 	memory_add_block(use, table->withins);
 	memory_add_block(use, table->lowers);

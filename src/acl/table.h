@@ -3,7 +3,7 @@
  *
  * The merged ranges are a sorted array of borders: the first address of each
  * range, and the first one behind it.  An address is inside if the number of
- * borders that are not greater is odd, see rank.h.
+ * borders that are not greater is odd, see parity.h.
  *
  * IPv6 borders are searched by their upper 64 bits.  A /64 that has a border
  * within is looked for before that, and decided by the lower halves.
