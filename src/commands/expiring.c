@@ -388,9 +388,12 @@ expiring_end(struct expiring *expiring, struct call *call,
 
 	if (!begun->is_known)
 		return;
-	if (begun->setting.server)
+	if (begun->setting.server) {
 		control_overrule_drain(expiring->env->control,
 		    begun->setting.server, begun->setting.of_server);
+		/* The answer follows: what it says has to be in force. */
+		model_update(control_model(expiring->env->control));
+	}
 	if (begun->for_ms > 0) {
 		if (describe_setting(call, command, &after) == SETTING_KNOWN)
 			keep_former(expiring, call, command, &begun->setting,

@@ -92,6 +92,27 @@ fades_or_is_drained() {
 	    grep -c a)"
 }
 
+attached_or_ended() {
+	has_match ' attached$' "$T/strace.err" || ended "${PIDS[strace]}"
+}
+
+# The control thread pauses after each answer.
+# bats test_tags=unsanitized
+@test "drain: the state that ends a fade is in force when it is answered" {
+	two
+	done_ drain server app/a over 8s
+	wait_for 20 fades_or_is_drained
+	spawn strace strace -e trace=close,shutdown -p "$LFPROXY_PID" \
+	    -e inject=close,shutdown:delay_exit=500000
+	wait_for 10 attached_or_ended
+	! ended "${PIDS[strace]}" ||
+	    skip "needs the right to trace: $(cat "$T/strace.err")"
+	done_ set server app/a state ready
+	equal "of a" 10 "$(fetch -H 'Connection: close' "$(url)?[1-20]" |
+	    grep -c a)"
+	end strace
+}
+
 @test "drain: then kill ends what is left, spread, with a code of its own" {
 	two 10
 	done_ drain server app/a over 1s "then" kill
