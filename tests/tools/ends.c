@@ -647,14 +647,14 @@ write_cell(FILE *f, unsigned i)
 
 	fprintf(f,
 	    "[frontend %s]\nlisten = 127.0.0.1:0%s\nbackend = b%u\npool = %s\n"
-	    "splice = %s\ntimeout_client = %ums\n"
+	    "splice = %s\ntimeout_client = %ums\ntimeout_handshake = %ums\n"
 	    "[backend b%u]\nserver = s 127.0.0.1:%u%s\ncheck = off\n"
-	    "timeout_server = %ums\n",
+	    "timeout_server = %ums\ntimeout_connect = %ums\n",
 	    c->name, c->tls & 1 ? " tls=near" : "", i, policy_names[c->policy],
 	    c->mode ? "auto" : "off",
-	    timer && c->x == CLIENT ? short_ms : long_ms, i, c->port,
+	    timer && c->x == CLIENT ? short_ms : long_ms, long_ms, i, c->port,
 	    c->tls & 2 ? " tls=far" : "",
-	    timer && c->x == SERVER ? short_ms : long_ms);
+	    timer && c->x == SERVER ? short_ms : long_ms, long_ms);
 }
 
 static void
