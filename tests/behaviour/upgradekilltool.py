@@ -31,6 +31,8 @@ import sys
 import time
 
 PR_SET_CHILD_SUBREAPER = 36
+LISTEN = "0A"  # in /proc/net/tcp
+ONCE_FROM = 10  # 127.0.0.10 and the next are those of ONCE in upgradeload.c
 DEADLINE = 60
 SERVED_IN = 10
 
@@ -237,17 +239,19 @@ class Rounds:
         except OSError:
             return False
 
-    def accepted(self, ports=None):
-        """The inodes of connections at the ports, in the processes' hands."""
+    def accepted(self, ports=None, once=True):
+        """The inodes of connections at the ports, in the processes' hands;
+        once: also those of sessions that end by themselves."""
         found, ports = set(), ports or set(self.ports)
         with open("/proc/net/tcp", encoding="ascii") as f:
             next(f)
             for line in f:
                 words = line.split()
                 port = int(words[1].rsplit(":", 1)[1], 16)
-                # Established, or closed by the other side.
-                if port in ports and words[3] in ("01", "08") and \
-                        words[9] != "0":
+                source = int(words[2][:2], 16)  # the last byte
+                # Of any state, for halves end before the other one.
+                if port in ports and words[3] != LISTEN and \
+                        words[9] != "0" and (once or source < ONCE_FROM):
                     found.add(int(words[9]))
         return found
 
@@ -317,10 +321,10 @@ class Rounds:
 
     def lasting(self):
         """The inodes of sessions that do not end by themselves."""
-        first = self.accepted({self.ports[0]})
+        first = self.accepted({self.ports[0]}, once=False)
         end = now() + 0.3
         self.manager.wait(lambda: now() > end, "a moment")
-        return first & self.accepted({self.ports[0]})
+        return first & self.accepted({self.ports[0]}, once=False)
 
     def round(self, random):
         m = self.manager

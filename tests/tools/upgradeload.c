@@ -674,14 +674,16 @@ set_options(int fd, bool flood)
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 }
 
-/* Another source for each session: else TIME-WAIT takes all ports. */
+/* Another source for each session: else TIME-WAIT takes all ports.  ONCE has
+ * sources of its own, by which other programs can tell these sessions. */
 static void
-bind_source(int fd, uint32_t id)
+bind_source(int fd, uint32_t id, enum kind kind)
 {
 	struct sockaddr_in from = {.sin_family = AF_INET};
+	uint32_t first = INADDR_LOOPBACK + 1 + (kind == ONCE ? SOURCES : 0);
 	int one = 1;
 
-	from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1 + id % SOURCES);
+	from.sin_addr.s_addr = htonl(first + id % SOURCES);
 	setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof(one));
 	if (bind(fd, (struct sockaddr *)&from, sizeof(from)) < 0)
 		tool_die(TOOL_SYSTEM, "bind: %s", strerror(errno));
@@ -704,7 +706,7 @@ open_session(enum kind kind)
 	c->id = next_id++;
 	c->kind = kind;
 	set_options(fd, kind == FLOOD_DOWN || kind == FLOOD_UP);
-	bind_source(fd, c->id);
+	bind_source(fd, c->id, kind);
 	c->due = 1;
 	c->finish = kind == ONCE;
 	if (c->finish)
