@@ -107,12 +107,13 @@ names() {
 	start_app a
 	start_app b
 	start_app c
-	BACKEND='check = connect interval=100ms fall=1 timeout=5s rise=1' BALANCE=source \
+	GLOBAL="admin = $T/admin.sock" BALANCE=source \
+	    BACKEND='check = connect interval=100ms fall=1 timeout=60s rise=1' \
 	    web a b c
 	home=$(names 1)
 	equal "the names" "$home" "$(names 20 | sort -u)"
 	end "$home"
-	wait_for 10 lfproxy_said "server app/$home is down"
+	wait_for 10 says_down "app/$home"
 	other=$(names 1)
 	[ "$other" != "$home" ]
 	equal "the others" "$other" "$(names 20 | sort -u)"

@@ -81,7 +81,7 @@ served_since() {
 @test "faults: every server is down: the session ends with SC, without one" {
 	start_bad r refuse
 	start_bad q refuse
-	BACKEND=$CHECKED$'\ntimeout_queue = 0' web r q
+	GLOBAL="admin = $T/admin.sock" BACKEND=$CHECKED$'\ntimeout_queue = 0' web r q
 	wait_for 10 says_down app/r
 	wait_for 10 says_down app/q
 	run fetch "$(url)"

@@ -658,13 +658,21 @@ said_times() {
 	[ "$(grep -ciE -- "$2" "$LFPROXY_LOG")" -ge "$1" ]
 }
 
+# settled: what the log says holds for new sessions as well.  The thread that
+# wrote the line then changes the choice of servers, and answers after that.
+settled() {
+	local admin=${ADMIN:-$T/admin.sock}
+
+	[ ! -S "$admin" ] || "$CTL" -S "$admin" show cli level >/dev/null
+}
+
 # The messages that a server's state changed.
 says_down() {
-	said_times "${2:-1}" "^lfproxy: .*\\<$1\\>.*\\<down\\>"
+	said_times "${2:-1}" "^lfproxy: .*\\<$1\\>.*\\<down\\>" && settled
 }
 
 says_up() {
-	said_times "${2:-1}" "^lfproxy: .*\\<$1\\>.*\\<up\\>"
+	said_times "${2:-1}" "^lfproxy: .*\\<$1\\>.*\\<up\\>" && settled
 }
 
 # refused URL: no socket listens there.
