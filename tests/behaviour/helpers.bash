@@ -552,30 +552,36 @@ web() {
 	launch_lfproxy -c "$T/lfproxy.ini"
 }
 
-# listening NAME [N]: the Nth address of frontend NAME.
-listening() {
+# find_listening NAME [N]: sets LISTENING to the Nth address of frontend NAME.
+# Starts no process, and is not for subshells.
+find_listening() {
 	local line n=${2:-1}
+	local pattern="^lfproxy: .*listening on (.*) \\(frontend $1(, fd:.*)?\\)\$"
 
+	LISTENING=
 	while IFS= read -r line; do
-		[[ $line =~ ^lfproxy:\ .*listening\ on\ (.*)\ \(frontend\ $1(,\ fd:.*)?\)$ ]] ||
-		    continue
-		if ((--n == 0)); then
-			echo "${BASH_REMATCH[1]}"
+		if [[ $line =~ $pattern ]] && ((--n == 0)); then
+			LISTENING=${BASH_REMATCH[1]}
 			break
 		fi
 	done <"$LFPROXY_LOG"
 }
 
+# listening NAME [N]: prints that address.
+listening() {
+	find_listening "$@"
+	echo "$LISTENING"
+}
+
 # port NAME [N]: its port.
 port() {
-	local address
-
-	address=$(listening "$@")
-	echo "${address##*:}"
+	find_listening "$@"
+	echo "${LISTENING##*:}"
 }
 
 url() {
-	echo "http://127.0.0.1:$(port "${1:-web}")/"
+	find_listening "${1:-web}"
+	echo "http://127.0.0.1:${LISTENING##*:}/"
 }
 
 fetch() {
