@@ -93,18 +93,22 @@ pause() {
 }
 
 # wait_for SECONDS COMMAND...: until it succeeds, for a minute at least: others
-# may use this machine.
+# may use this machine.  Looks less often the longer it takes, for most looks
+# start processes.
 wait_for() {
-	local seconds=$(($1 > 60 ? $1 : 60)) end
+	local seconds=$(($1 > 60 ? $1 : 60)) began=${EPOCHREALTIME/[.,]/}
+	local us
 
-	end=$((${EPOCHREALTIME/[.,]/} + seconds * PATIENCE * 1000000))
 	shift
 	until "$@"; do
-		if ((${EPOCHREALTIME/[.,]/} > end)); then
+		us=$((${EPOCHREALTIME/[.,]/} - began))
+		if ((us > seconds * PATIENCE * 1000000)); then
 			fail "not within $((seconds * PATIENCE)) s: $*"
 			return 1
 		fi
-		pause 0.02
+		us=$((us / 8 < 20000 ? 20000 : us / 8 > 100000 ? 100000 : us / 8))
+		printf -v us %06d "$us"
+		pause "0.$us"
 	done
 }
 
