@@ -611,10 +611,11 @@ uninstall: ## stop the service and remove what install installed, but for lfprox
 	rmdir $(DESTDIR)$(EXAMPLEDIR) $(DESTDIR)$(dir $(EXAMPLEDIR)) || :
 	@$(service) uninstalled $(UNIT)
 
+LINTIAN     ?= lintian
 deb: ## build the Debian package into build/deb and check it with lintian
 	@scripts/install-deps deb
 	scripts/build-deb $(VERSION)
-	lintian --pedantic -I --fail-on error --tag-display-limit 0 \
+	$(LINTIAN) --pedantic -I --fail-on error --tag-display-limit 0 \
 	    build/deb/*.changes
 	ls -l build/deb/*.deb
 
