@@ -37,6 +37,7 @@ struct session_receiver {
 	struct model *model; /* pinned */
 	int channel;         /* -1: the other process has ended */
 	ev_io io;
+	ev_timer tick;       /* while RECEIVER_WINDOW sessions wait */
 	struct named *names; /* by number - 1 */
 	size_t n, room;
 	bool counted;       /* PASSED has come */
@@ -427,6 +428,7 @@ end_receiver(struct session_receiver *r)
 		return;
 	begin_to_accept(r);
 	ev_io_stop(c->loop, &r->io);
+	ev_timer_stop(c->loop, &r->tick);
 	ev_ref(c->loop);
 	close(r->channel);
 	r->channel = -1;
@@ -487,11 +489,44 @@ take_message(struct session_receiver *r)
 	return true;
 }
 
+static bool
+window_is_full(const struct session_receiver *r)
+{
+	const struct proxy *proxy = &r->control->proxy;
+
+	return proxy->adopted - atomic_load_relaxed(&proxy->adopted_turns) >=
+	       RECEIVER_WINDOW;
+}
+
+static void
+take_messages(struct session_receiver *r)
+{
+	uint64_t until_ns = clock_now_ns() + RECEIVER_TURN_NS;
+
+	while (!window_is_full(r))
+		if (!take_message(r) || clock_now_ns() >= until_ns)
+			return;
+	ev_io_stop(r->control->loop, &r->io);
+	ev_timer_again(r->control->loop, &r->tick);
+}
+
+static void
+receiver_on_tick(struct ev_loop *loop, ev_timer *tick, int events)
+{
+	struct session_receiver *r = tick->data;
+
+	(void)events;
+	if (window_is_full(r))
+		return;
+	ev_timer_stop(loop, tick);
+	ev_io_start(loop, &r->io);
+	take_messages(r);
+}
+
 static void
 receiver_on_channel(struct ev_loop *loop, ev_io *io, int events)
 {
 	struct session_receiver *r = io->data;
-	uint64_t until_ns = clock_now_ns() + RECEIVER_TURN_NS;
 
 	if (events & EV_WRITE && send_names(r) != -EAGAIN) {
 		ev_io_stop(loop, io);
@@ -499,10 +534,8 @@ receiver_on_channel(struct ev_loop *loop, ev_io *io, int events)
 		ev_io_start(loop, io);
 		send_reopen(r);
 	}
-	if (!(events & EV_READ))
-		return;
-	while (take_message(r) && clock_now_ns() < until_ns)
-		;
+	if (events & EV_READ)
+		take_messages(r);
 }
 
 struct session_receiver *
@@ -529,6 +562,8 @@ session_receiver_new(struct control *control, int channel)
 	timed_task_schedule(&r->accept, clock_now_ms() + RECEIVER_ACCEPT_MS);
 	ev_io_init(&r->io, receiver_on_channel, channel, EV_READ | EV_WRITE);
 	r->io.data = r;
+	ev_timer_init(&r->tick, receiver_on_tick, 0, RECEIVER_TICK_MS / 1e3);
+	r->tick.data = r;
 	ev_io_start(control->loop, &r->io);
 	ev_unref(control->loop);
 	return r;
@@ -570,5 +605,7 @@ session_receiver_status(const struct session_receiver *receiver)
 	pauses = &receiver->control->proxy.pauses;
 	status.pause_p999_ns = histogram_quantile_ns(pauses, 0.999);
 	status.pause_max_ns = atomic_load_relaxed(&pauses->max_ns);
+	status.long_pauses =
+	    atomic_load_relaxed(&receiver->control->proxy.long_pauses);
 	return status;
 }

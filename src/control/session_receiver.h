@@ -39,6 +39,11 @@ struct session_receiver;
 #define RECEIVER_COME_MS 3000
 /* How long a turn of the loop takes sessions over, at most. */
 #define RECEIVER_TURN_NS (1000 * 1000)
+/* Sessions that wait for their first turn here at a time.  While there are so
+ * many, the others wait in the channel, which the other process sees and tells
+ * no more sessions to leave. */
+#define RECEIVER_WINDOW  64u
+#define RECEIVER_TICK_MS 1
 
 /* Begins, and takes ownership of the channel, which must not block, also on
  * failure.  Returns NULL when memory is short. */
@@ -62,6 +67,7 @@ struct receiver_status {
 	/* From the last turn of a session there to its first one here: of
 	 * 99.9% of them at most, and of all. */
 	uint64_t pause_p999_ns, pause_max_ns;
+	uint32_t long_pauses; /* of more than PAUSE_LONG_NS */
 };
 
 /* receiver may be NULL: all are 0. */

@@ -20,6 +20,9 @@
 
 struct successor;
 
+/* A longer pause of a session in an upgrade is counted. */
+#define PAUSE_LONG_NS (50 * 1000 * 1000u)
+
 /* The data of one pool thread (pool_thread.local). */
 struct proxy_thread {
 	struct proxy *proxy;
@@ -91,6 +94,9 @@ struct proxy {
 	 * process that lfproxy takes over from tells it; constant. */
 	uint32_t first_number;
 	uint32_t adopted; /* sessions that were adopted; control thread */
+	/* How many of them have begun their first turn here.  Any thread,
+	 * relaxed. */
+	uint32_t adopted_turns;
 	/* The process that sessions are handed over to, or NULL.  The control
 	 * thread sets it once, released.  [P41] */
 	struct successor *successor;
@@ -98,6 +104,7 @@ struct proxy {
 	 * paused, from their last turn there to their first one here.  Any
 	 * thread, relaxed. */
 	struct histogram pauses;
+	uint32_t long_pauses; /* of more than PAUSE_LONG_NS; relaxed */
 	/* Sessions that are to come from there: they count towards the limit on
 	 * sessions.  The control thread writes, relaxed. */
 	uint32_t expected;

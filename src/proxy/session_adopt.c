@@ -363,7 +363,6 @@ session_adopt(struct proxy *proxy, const struct session_image *image,
 	adopt_facts(s, image, now_ms);
 	if (s->number == 0)
 		atomic_store_relaxed(&s->number, proxy_number(proxy, s->index));
-	proxy->adopted++;
 	err_oom(err);
 	if (!adopt_pending(s, image, &sorted, proxy) ||
 	    !adopt_inspection(s, image, proxy) || !watch_sides(s, err)) {
@@ -374,6 +373,7 @@ session_adopt(struct proxy *proxy, const struct session_image *image,
 	adopt_pace(s, image, proxy);
 	adopt_state(s, image, now_ms);
 	s->connecting_ns = image->n[IMAGE_LEFT_NS];
+	proxy->adopted++;
 	event_handler_note(&s->handler, NOTE_ADOPT);
 	proxy_set_deadline(proxy, s->index, now_ms + 1); /* [P13] */
 	shard_submit(&s->handler);

@@ -246,8 +246,12 @@ note_pause(const struct session *s, struct proxy *proxy)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	if (s->connecting_ns > 0 && s->connecting_ns <= now_ns)
-		histogram_add_shared(&proxy->pauses, now_ns - s->connecting_ns);
+	(void)atomic_add_relaxed(&proxy->adopted_turns, 1u);
+	if (s->connecting_ns == 0 || s->connecting_ns > now_ns)
+		return;
+	histogram_add_shared(&proxy->pauses, now_ns - s->connecting_ns);
+	if (now_ns - s->connecting_ns > PAUSE_LONG_NS)
+		(void)atomic_add_relaxed(&proxy->long_pauses, 1u);
 }
 
 /* Returns the first step of the turn.  Notes come before events. */

@@ -264,12 +264,16 @@
 	X(91, "Lfproxy_chroot", "CGS:str",                                     \
 	    "the root directory, see chroot in "                               \
 	    "lfproxy.ini(5)",                                                  \
-	    TEXT(*root_text() ? root_text() : "/"), NO_METRIC("a text"))
+	    TEXT(*root_text() ? root_text() : "/"), NO_METRIC("a text"))       \
+	X(92, "FormerPausesLong", "MCP:u32",                                   \
+	    "of those sessions, how many paused for more than 50 ms",          \
+	    NUMBER(facts->former.long_pauses),                                 \
+	    OWN("former_sessions_pauses_long_total"))
 /* clang-format on */
 
 /* The first position of the counters of exhausted resources, one for each name
  * in proxy/exhaustion.h, in that order. */
-#define INFO_EXHAUSTION_POS 92
+#define INFO_EXHAUSTION_POS 93
 
 #define X(...) +1
 enum { INFO_KEYS = INFO_KEYS_TABLE(X) };

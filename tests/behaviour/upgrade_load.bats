@@ -93,7 +93,8 @@ at_least() {
 note_upgrade() {
 	at_least TOOK_MS $(($3 - $2))
 	at_least GONE_MS $(($(now_ms) - $3))
-	at_least PAUSE_US "$(of_info FormerPauseP999_us)"
+	PAUSES_N=$((PAUSES_N + $(of_info FormerSessionsTaken)))
+	PAUSES_LONG=$((PAUSES_LONG + $(of_info FormerPausesLong)))
 	PAUSES+=" $(of_info FormerPauseP999_us)/$(of_info FormerPauseMax_us)"
 }
 
@@ -102,7 +103,7 @@ note_upgrade() {
 upgrades() {
 	local every_ms=$(($2 * 1000 / $1)) i began answered former start
 
-	TOOK_MS=0 GONE_MS=0 PAUSE_US=0 PAUSES=
+	TOOK_MS=0 GONE_MS=0 PAUSES_N=0 PAUSES_LONG=0 PAUSES=
 	start=$(now_ms)
 	for ((i = 0; i < $1; i++)); do
 		former=$LFPROXY_PID
@@ -133,6 +134,7 @@ end_load() {
 	    "most $GONE_MS ms after its answer; load average" \
 	    "$(cut -d' ' -f1 /proc/loadavg)" >&3
 	echo "# pauses, p99.9 and longest of each upgrade, us:$PAUSES" >&3
+	echo "# $PAUSES_LONG of $PAUSES_N pauses were longer than 50 ms" >&3
 	print_times answers "answers"
 	print_times directs "answers without lfproxy"
 	echo "# $(grep '^open=' "$T/clients.out")" >&3
@@ -144,7 +146,8 @@ end_load() {
 	    fail "$(cat "$T/load.out" "$T/load.err")"
 	in_time 1900 "$(sed -n 's/.* pace=\([0-9]*\) .*/\1/p' "$T/clients.out")"
 	in_time "$GONE_MS" 1000
-	in_time "$PAUSE_US" 50000
+	# p99.9 of all upgrades: 50 ms.
+	in_time $((PAUSES_LONG * 1000)) "$PAUSES_N"
 	stop_newest
 }
 
