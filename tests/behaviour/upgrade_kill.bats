@@ -41,7 +41,7 @@ kills() {
 
 	echo "# KILL_SEED=$seed" >&3
 	serve load "$TOOLS/upgradeload" server --cuts --deadline 3000
-	start_app page
+	start_app page --deadline 3000
 	PORTS=()
 	for i in 0 1 2 3 4; do
 		PORTS[i]=127.0.0.1:$(free_port)
