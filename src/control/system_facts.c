@@ -73,6 +73,21 @@ system_resident(uint64_t *ret_bytes)
 	return true;
 }
 
+/* The state follows the name of the program, which may have any character. */
+bool
+system_is_zombie(pid_t pid)
+{
+	char path[32], text[256];
+	const char *name_end;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (!read_proc_file(path, text, sizeof(text)))
+		return false;
+	name_end = strrchr(text, ')');
+	return name_end && (strncmp(name_end, ") Z", 3) == 0 ||
+	                       strncmp(name_end, ") X", 3) == 0);
+}
+
 /* The text has a line of names, then one of as many numbers.  Both begin with
  * `TcpExt:`. */
 bool

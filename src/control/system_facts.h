@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* A file with one number; `max` is UINT64_MAX. */
 bool system_number(const char *path, uint64_t *ret_n);
@@ -20,6 +21,10 @@ bool system_descriptors(uint64_t *ret_n);
 
 /* Bytes in memory. */
 bool system_resident(uint64_t *ret_bytes);
+
+/* Whether the process has ended and its parent has not taken notice; threads
+ * besides its first one may still be about to end. */
+bool system_is_zombie(pid_t pid);
 
 /* Counts connections that the system has dropped because a listener's backlog
  * was full, and all connections that listeners have dropped.  Counts those of

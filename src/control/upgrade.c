@@ -260,17 +260,6 @@ on_closed(struct upgrade *u)
 		    u, "process %d has ended before it served", (int)u->pid);
 }
 
-/* Returns whether the other process has closed the channel, whatever it has
- * said before. */
-static bool
-has_closed(const struct upgrade *u)
-{
-	struct pollfd channel = {.fd = u->channel, .events = POLLRDHUP};
-
-	return poll(&channel, 1, 0) > 0 &&
-	       channel.revents & (POLLRDHUP | POLLHUP | POLLERR);
-}
-
 /* Returns whether the manager knows by now which process is the main one, or
  * cannot be told. */
 static bool
@@ -302,7 +291,7 @@ await_confirmation(struct timed_task *task, uint64_t now_ms)
 
 	if (!has_confirmed(u) && now_ms < u->confirm_by_ms)
 		timed_task_schedule(task, now_ms + CONFIRM_LOOK_MS);
-	else if (has_closed(u))
+	else if (upgrade_has_ended(u->pid, u->channel))
 		on_closed(u);
 	else
 		commit_upgrade(u);
@@ -329,7 +318,8 @@ upgrade_take_message(struct upgrade *u)
 	if (rc == -EAGAIN || tells_failure(u, rc, &m))
 		return;
 	if (rc == 0 || rc == -ECONNRESET ||
-	    (rc == 1 && m.kind == HANDOVER_READY && has_closed(u)))
+	    (rc == 1 && m.kind == HANDOVER_READY &&
+	        upgrade_has_ended(u->pid, u->channel)))
 		on_closed(u);
 	else if (rc < 0)
 		fail_upgrade(u, "process %d does not speak as lfproxy does",

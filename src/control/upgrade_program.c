@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 #include "base/notify.h"
 #include "control/root.h"
 #include "control/syscall_filter.h"
+#include "control/system_facts.h"
 #include "net/handover.h"
 #include "net/inherited.h"
 
@@ -228,4 +230,14 @@ upgrade_is_due(void)
 	return upgrade_own_path(path, sizeof(path), &err) &&
 	       stat("/proc/self/exe", &runs) == 0 && stat(path, &there) == 0 &&
 	       (runs.st_dev != there.st_dev || runs.st_ino != there.st_ino);
+}
+
+bool
+upgrade_has_ended(pid_t pid, int channel)
+{
+	struct pollfd end = {.fd = channel, .events = POLLRDHUP};
+
+	return (poll(&end, 1, 0) > 0 &&
+	           end.revents & (POLLRDHUP | POLLHUP | POLLERR)) ||
+	       system_is_zombie(pid);
 }

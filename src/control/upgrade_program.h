@@ -32,4 +32,10 @@ bool upgrade_own_path(char *out, size_t size, struct err *err) MUST_CHECK;
 int upgrade_spawn(
     const char *path, int channel, pid_t *ret_pid, bool *ret_child) MUST_CHECK;
 
+/* Returns whether the other process has closed its end of the channel, whatever
+ * it has said before, or has become a zombie: threads that have still to end
+ * keep the channel open then, and a service manager takes it for dead.  Without
+ * /proc, the channel alone counts. */
+bool upgrade_has_ended(pid_t pid, int channel);
+
 #endif
