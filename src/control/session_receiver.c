@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/grow.h"
 #include "base/log.h"
 #include "base/text_out.h"
 #include "control/control_internal.h"
+#include "control/names_known.h"
 #include "control/sources_sent.h"
 #include "control/takeover.h"
 #include "net/handover.h"
@@ -22,24 +22,13 @@
 #include "proxy/session_adopt.h"
 #include "proxy/successor.h"
 
-/* The object that a number stands for: a server, a route, a frontend, or a
- * backend. */
-struct named {
-	struct frontend *frontend;
-	unsigned route;
-	struct server *server;
-	struct counters *counters; /* NULL: of a route */
-	uint32_t held; /* of a server or frontend: the other one's sessions */
-};
-
 struct session_receiver {
 	struct control *control;
 	struct model *model; /* pinned */
 	int channel;         /* -1: the other process has ended */
 	ev_io io;
-	ev_timer tick;       /* while RECEIVER_WINDOW sessions wait */
-	struct named *names; /* by number - 1 */
-	size_t n, room;
+	ev_timer tick; /* while RECEIVER_WINDOW sessions wait */
+	struct names_known names;
 	bool counted;       /* PASSED has come */
 	char *lines;        /* NAMES */
 	const char *unsent; /* of these; NULL: NAMES_END is sent as well */
@@ -52,69 +41,14 @@ struct session_receiver {
 /* -- the names -- */
 
 static bool
-add_name(struct session_receiver *r, const struct named *name)
-{
-	struct named *grown = grow(r->names, r->n, &r->room, sizeof(*grown));
-
-	if (!grown)
-		return false;
-	r->names = grown;
-	grown[r->n++] = *name;
-	return true;
-}
-
-static bool
-list_frontend(struct session_receiver *r, struct frontend *f, FILE *out)
-{
-	char line[SUCCESSOR_LINE_MAX];
-	struct named name = {
-	    .frontend = f, .route = f->backends_n, .counters = f->counters};
-
-	fprintf(out, "%s\n", successor_frontend_line(f, line));
-	if (!add_name(r, &name))
-		return false;
-	name.counters = NULL;
-	for (name.route = 0; name.route < f->backends_n; name.route++) {
-		fprintf(out, "%s\n", successor_route_line(f, name.route, line));
-		if (!add_name(r, &name))
-			return false;
-	}
-	return true;
-}
-
-static bool
-list_server(struct session_receiver *r, struct server *s, FILE *out)
-{
-	char line[SUCCESSOR_LINE_MAX];
-
-	fprintf(out, "%s\n", successor_server_line(s, line));
-	return add_name(
-	    r, &(struct named){.server = s, .counters = s->counters});
-}
-
-static bool
-list_backend(struct session_receiver *r, struct backend *b, FILE *out)
-{
-	char line[SUCCESSOR_LINE_MAX];
-
-	fprintf(out, "%s\n", successor_backend_line(b, line));
-	return add_name(r, &(struct named){.counters = b->counters});
-}
-
-static bool
 list_names(struct session_receiver *r)
 {
 	struct text_out out;
-	bool ok = true;
+	bool ok;
 
 	if (!text_out_open(&out))
 		return false;
-	model_for_each_frontend (f, r->model)
-		ok = ok && list_frontend(r, f, out.stream);
-	model_for_each_backend (b, r->model)
-		ok = ok && list_backend(r, b, out.stream);
-	model_for_each_server (s, r->model)
-		ok = ok && list_server(r, s, out.stream);
+	ok = names_known_list(&r->names, r->model, out.stream);
 	if (!text_out_close(&out))
 		return false;
 	r->unsent = r->lines = out.text;
@@ -206,9 +140,10 @@ take_counts(struct session_receiver *r, const char *text)
 	int used;
 
 	while (sscanf(text, "%u %u\n%n", &number, &n, &used) == 2) {
-		if (number > 0 && number <= r->n &&
-		    has_places(&r->names[number - 1]))
-			hold_places(r, &r->names[number - 1], n);
+		struct named *name = names_known_find(&r->names, number);
+
+		if (name && has_places(name))
+			hold_places(r, name, n);
 		text += used;
 	}
 }
@@ -226,10 +161,10 @@ take_counters(struct session_receiver *r, const char *text)
 
 	while (
 	    sscanf(text, "%u %39s %llu\n%n", &number, name, &n, &used) == 3) {
-		if (number > 0 && number <= r->n &&
-		    r->names[number - 1].counters && counter_find(name, &which))
-			counters_add(
-			    r->names[number - 1].counters, 0, which, n);
+		const struct named *of = names_known_find(&r->names, number);
+
+		if (of && of->counters && counter_find(name, &which))
+			counters_add(of->counters, 0, which, n);
 		text += used;
 	}
 }
@@ -258,26 +193,6 @@ take_closed(struct session_receiver *r, const struct handover *m)
 
 /* -- the sessions -- */
 
-/* Returns what the number stands for, or NULL. */
-static struct named *
-find_named(const struct session_receiver *r, uint64_t number)
-{
-	return number > 0 && number <= r->n ? &r->names[number - 1] : NULL;
-}
-
-/* Returns the route of the frontend with that number, backends_n for 0; false
- * if it is none. */
-static bool
-find_route(const struct session_receiver *r, const struct frontend *f,
-    uint64_t number, unsigned *ret_route)
-{
-	const struct named *route = find_named(r, number);
-
-	*ret_route = number == 0 ? f->backends_n : route ? route->route : 0;
-	return number == 0 ||
-	       (route && route->frontend == f && route->route < f->backends_n);
-}
-
 /* The pool of the frontend as it is now: that of the model at the beginning may
  * have been removed. */
 static struct pool *
@@ -293,15 +208,17 @@ static bool
 find_all(const struct session_receiver *r, const struct session_image *image,
     struct adoption *ret_as, struct err *err)
 {
-	const struct named *frontend = find_named(r, image->n[IMAGE_FRONTEND]);
-	const struct named *server = find_named(r, image->n[IMAGE_SERVER]);
+	const struct named *frontend =
+	    names_known_find(&r->names, image->n[IMAGE_FRONTEND]);
+	const struct named *server =
+	    names_known_find(&r->names, image->n[IMAGE_SERVER]);
 	struct adoption *as = ret_as;
 
 	if (!frontend || !frontend->frontend ||
-	    !find_route(
-	        r, frontend->frontend, image->n[IMAGE_ROUTE], &as->route) ||
-	    !find_route(r, frontend->frontend, image->n[IMAGE_WANTED],
-	        &as->wanted_route) ||
+	    !names_known_find_route(&r->names, frontend->frontend,
+	        image->n[IMAGE_ROUTE], &as->route) ||
+	    !names_known_find_route(&r->names, frontend->frontend,
+	        image->n[IMAGE_WANTED], &as->wanted_route) ||
 	    (image->n[IMAGE_SERVER] > 0 && (!server || !server->server)))
 		return err_set(err, "its numbers are of nothing here");
 	as->frontend = frontend->frontend;
@@ -328,9 +245,9 @@ adopt_session(
 		return false;
 	/* The places are the session's now. */
 	if (as.held)
-		find_named(r, image.n[IMAGE_SERVER])->held--;
+		names_known_find(&r->names, image.n[IMAGE_SERVER])->held--;
 	if (as.counted)
-		find_named(r, image.n[IMAGE_FRONTEND])->held--;
+		names_known_find(&r->names, image.n[IMAGE_FRONTEND])->held--;
 	return true;
 }
 
@@ -434,16 +351,14 @@ end_receiver(struct session_receiver *r)
 	r->channel = -1;
 	r->status.left = 0;
 	expect(r, 0);
-	for (size_t i = 0; i < r->n; i++)
-		hold_places(r, &r->names[i], 0);
+	for (size_t i = 0; i < r->names.n; i++)
+		hold_places(r, &r->names.all[i], 0);
 	if (r->closed)
 		closed_ring_give(r->closed);
 	model_unpin(r->model);
-	free(r->names);
+	names_known_free(&r->names);
 	free(r->lines);
-	r->names = NULL;
 	r->lines = NULL;
-	r->n = 0;
 	log_info("the former process has ended; %u of its sessions went on "
 	         "here; the longest pause was %.1f ms, p99.9 %.1f ms",
 	    r->status.taken, longest_pause_ms(r, 1),
@@ -551,7 +466,7 @@ session_receiver_new(struct control *control, int channel)
 	r->model = control->model;
 	r->channel = channel;
 	if (!list_names(r)) {
-		free(r->names);
+		names_known_free(&r->names);
 		free(r->lines);
 		free(r);
 		close(channel);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ * What this process has, numbered from 1 for the process that hands its
+ * sessions over (session_receiver.h): their images have numbers in place of
+ * names.
+ *
+ * All functions run on the control thread.  None blocks.
+ */
+#ifndef CONTROL_NAMES_KNOWN_H
+#define CONTROL_NAMES_KNOWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "model/model.h"
+
+/* The object that a number stands for: a frontend, one of its routes, a server,
+ * or a backend.  The model has them. */
+struct named {
+	struct frontend *frontend; /* of a route as well */
+	unsigned route;            /* the frontend's backends_n: of none */
+	struct server *server;
+	struct counters *counters; /* NULL: of a route */
+	uint32_t held; /* of a server or frontend: the other one's sessions */
+};
+
+struct names_known {
+	struct named *all; /* by number - 1 */
+	size_t n, room;
+};
+
+/* Numbers all objects of the model, and writes a line of NAMES for each
+ * (net/handover.h).  names is zero before.  Returns false when memory is short.
+ */
+bool names_known_list(
+    struct names_known *names, const struct model *model, FILE *out) MUST_CHECK;
+
+/* Frees the numbers, also after a failure; then there are none. */
+void names_known_free(struct names_known *names);
+
+/* Returns what the number stands for, or NULL. */
+struct named *names_known_find(
+    const struct names_known *names, uint64_t number);
+
+/* Gets the route of the frontend with that number, backends_n for 0.  Returns
+ * false if it is none. */
+bool names_known_find_route(const struct names_known *names,
+    const struct frontend *frontend, uint64_t number, unsigned *ret_route);
+
+#endif
