@@ -51,7 +51,7 @@ finding() {
 	SERVERS=(a)
 	terminate "cert = $T/ec.pem" "cert = $T/rsa.pem"
 	# It counts as a failure whatever it could not find out.
-	run timeout $((400 * PATIENCE)) "$scanner" --warnings off --color 0 \
+	run timeout $((1200 * PATIENCE)) "$scanner" --warnings off --color 0 \
 	    --nodns none --ip 127.0.0.1 --add-ca "$T/ca.pem" \
 	    --csvfile "$T/findings.csv" "localhost:$(port web)" </dev/null
 	found=$(findings)
