@@ -730,8 +730,11 @@ storm_reload() {
 	"$@"
 }
 
-# storm_file N PORT PORT: like no other near it.
+# storm_file N PORT PORT: like no other near it.  The rings of ended sessions
+# are full soon: they are no more memory for each reload.
 storm_file() {
+	local GLOBAL=$'log = off\nclosed_sessions = 100'
+
 	MAIN=$(printf 'threads = %d\nshards = %d\norder = %s\n' \
 	    $(($1 % 5 + 2)) $(($1 % 2 + 1)) \
 	    "$([ $(($1 % 2)) -eq 0 ] && echo lifo || echo fifo)") common
