@@ -9,9 +9,11 @@
 
 #include "acl/content.h"
 
-/* Frees as acl_content_free and acl_table_free: what is large on a thread of
- * its own, or at once if no thread can be started.  No other thread uses it. */
+/* Frees as acl_content_free: a large content on a thread of its own, or at once
+ * if no thread can be started.  No other thread uses it. */
 void acl_content_discard(struct acl_content *content);
+
+/* Frees as acl_table_free, in the same way. */
 void acl_table_discard(struct acl_table *table);
 
 #endif

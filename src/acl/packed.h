@@ -75,9 +75,10 @@ int acl_packed_compare(bool is_v6, const void *a, const void *b);
  * order, is within the other one's. */
 bool acl_packed_is_within(bool is_v6, const void *e, const void *other);
 
-/* For qsort: the same order, but entries with the same range are in the order
- * in which they were read. */
+/* For qsort, entries of AF_INET: as acl_packed_compare, but those with the same
+ * range are in the order in which they were read. */
 int acl_packed_order4(const void *one, const void *other);
+/* The same for entries of AF_INET6. */
 int acl_packed_order6(const void *one, const void *other);
 
 #endif

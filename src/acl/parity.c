@@ -166,7 +166,7 @@ line_end(const struct acl_parity *p, const struct acl_rank *r, size_t line,
 }
 
 static void
-put_key(char *to, unsigned key_size, uint64_t key)
+put_line_key(char *to, unsigned key_size, uint64_t key)
 {
 	uint16_t key2 = (uint16_t)key;
 	uint32_t key4 = (uint32_t)key;
@@ -181,7 +181,7 @@ put_key(char *to, unsigned key_size, uint64_t key)
 }
 
 static void
-fill_line(const struct acl_parity *p, const struct acl_rank *r, char *line,
+put_line_keys(const struct acl_parity *p, const struct acl_rank *r, char *line,
     size_t first, size_t end)
 {
 	uint64_t within = (UINT64_C(1) << p->shift) - 1;
@@ -189,7 +189,7 @@ fill_line(const struct acl_parity *p, const struct acl_rank *r, char *line,
 
 	memset(line, 0xff, LINE_KEYS);
 	for (size_t i = first; i < end; i++, to += p->key_size)
-		put_key(
+		put_line_key(
 		    to, p->key_size, (acl_rank_key(r, i) & within) >> p->tail);
 }
 
@@ -220,7 +220,7 @@ fill_lines(const struct acl_parity *p, const struct acl_rank *keys,
 
 		end = line_end(p, keys, at, first);
 		if (end - first <= keys_max(p->key_size)) {
-			fill_line(p, keys, line, first, end);
+			put_line_keys(p, keys, line, first, end);
 		} else if (end - first <= spilled_max - spilled->n) {
 			word = ((first - spilled->n) & BEFORE) | SPILLED;
 			append_keys(spilled, keys, first, end - first);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What this process has, numbered from 1 for the process that hands its
+ * The objects of this process, numbered from 1 for the process that hands its
  * sessions over (session_receiver.h): their images have numbers in place of
  * names.
  *

@@ -54,7 +54,7 @@ proxy_limits_rate(const struct proxy_limits *limits)
 /* The acceptors that wait for the process that lfproxy takes over from. */
 enum takeover {
 	TAKEOVER_DONE,
-	/* Only frontends with limits by source: its sessions have not all
+	/* Frontends with limits by source: its sessions have not all
 	 * come, and count there. */
 	TAKEOVER_OF_SESSIONS,
 	/* All: it has the listening sockets as well, or has not told yet which

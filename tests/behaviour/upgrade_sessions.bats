@@ -502,17 +502,22 @@ print(*[int(n) + left for n in sys.argv[1:]])' "$before" "$(now_ms)"
 	stop_newest
 }
 
-@test "upgrade: sessions with TLS stay in the former process" {
-	make_site www.example
-	slow_server s
-	site >"$T/lfproxy.ini"
-	cat >>"$T/lfproxy.ini" <<-END
+# secure_frontend: a frontend with TLS, for the certificate of make_site.
+secure_frontend() {
+	cat <<-END
 		[tls web]
 		cert = $T/www.example.pem
 		[frontend secure]
 		listen = 127.0.0.1:0 tls=web
 		backend = app
 	END
+}
+
+@test "upgrade: sessions with TLS stay in the former process" {
+	make_site www.example
+	slow_server s
+	site >"$T/lfproxy.ini"
+	secure_frontend >>"$T/lfproxy.ini"
 	sed -i "s/^server = a .*/server = s $(addr s)/" "$T/lfproxy.ini"
 	serve manager python3 -B "$ROOT/tests/behaviour/notifytool.py" "$T/notify"
 	NOTIFY_SOCKET=$T/notify launch_lfproxy -c "$T/lfproxy.ini"
@@ -551,14 +556,10 @@ print(*[int(n) + left for n in sys.argv[1:]])' "$before" "$(now_ms)"
 	make_site www.example
 	slow_server s
 	site >"$T/lfproxy.ini"
-	cat >>"$T/lfproxy.ini" <<-END
-		timeout_queue = 10m
-		[tls web]
-		cert = $T/www.example.pem
-		[frontend secure]
-		listen = 127.0.0.1:0 tls=web
-		backend = app
-	END
+	{
+		echo timeout_queue = 10m
+		secure_frontend
+	} >>"$T/lfproxy.ini"
 	sed -i "s/^server = a .*/server = s $(addr s) maxconn=1/" "$T/lfproxy.ini"
 	launch_lfproxy -c "$T/lfproxy.ini"
 	FIRST=$LFPROXY_PID

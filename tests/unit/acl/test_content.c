@@ -261,7 +261,7 @@ any_has(const struct cidr *ranges, size_t n, const struct endpoint *client)
 	return false;
 }
 
-/* Of entries with the same range, the first one is without cover. */
+/* The first of several entries with the same range is not covered. */
 static size_t
 count_covered(const struct cidr *ranges, size_t n)
 {

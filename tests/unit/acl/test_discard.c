@@ -11,7 +11,8 @@
 
 #include "unit.h"
 
-/* What a thread leaves behind, and the arena of another one. */
+/* A thread that has ended leaves memory behind, and so does the arena of
+ * another one. */
 #define SLACK 65536u
 
 static struct acl_content *
