@@ -236,17 +236,8 @@ admin_unbind(struct admin_bound *bound, const struct admin_spec *spec)
 
 /* -- a change of the file -- */
 
-/* Works on the descriptor, since another file could replace the one at the path
- * between two calls; fchmod(2) does not take O_PATH descriptors. */
-static int
-change_mode(int fd, mode_t mode)
-{
-	char path[40];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return chmod(path, mode);
-}
-
+/* The caller works on the descriptor, since another file could replace the one
+ * at the path between two calls. */
 static int
 open_socket_file(
     const struct admin_bound *bound, const char *path, struct stat *st)
@@ -283,28 +274,6 @@ wanted_owner(const struct admin_bound *bound, const struct admin_spec *from,
 	if (!same_name(from->group, to->group))
 		st->st_gid = to->group ? gid : bound->file.st_gid;
 	return true;
-}
-
-/* Removes rights before it adds others.  Returns 0 or -errno. */
-static int
-change_socket_file(int fd, const struct stat *is, const struct stat *wanted)
-{
-	mode_t both = is->st_mode & wanted->st_mode & 0777;
-	int rc;
-
-	if (is->st_uid == wanted->st_uid && is->st_gid == wanted->st_gid)
-		both = wanted->st_mode & 0777;
-	if ((is->st_mode & 0777) != both && change_mode(fd, both) < 0)
-		return -errno;
-	if (is->st_uid != wanted->st_uid || is->st_gid != wanted->st_gid) {
-		rc = file_owner_set(fd, wanted->st_uid, wanted->st_gid);
-		if (rc < 0)
-			return rc;
-	}
-	if ((wanted->st_mode & 0777) != both &&
-	    change_mode(fd, wanted->st_mode & 0777) < 0)
-		return -errno;
-	return 0;
 }
 
 static bool
@@ -347,7 +316,7 @@ admin_file_change(const struct admin_bound *bound,
 		close(c.fd);
 		return false;
 	}
-	rc = change_socket_file(c.fd, &c.was, &wanted);
+	rc = file_rights_change(c.fd, &c.was, &wanted);
 	if (rc < 0) {
 		admin_file_put_back(&c);
 		return change_failed(to, -rc, err);
@@ -373,6 +342,6 @@ admin_file_put_back(struct admin_file_change *change)
 	if (change->fd < 0)
 		return;
 	if (file_owner_get(change->fd, &is) == 0)
-		(void)change_socket_file(change->fd, &is, &change->was);
+		(void)file_rights_change(change->fd, &is, &change->was);
 	admin_file_keep(change);
 }

@@ -126,3 +126,74 @@ file_owner_set(int fd, uid_t uid, gid_t gid)
 		return -errno;
 	return set_group(fd, &st, gid) == 0 ? 0 : -EPERM;
 }
+
+/* fchmod(2) does not take O_PATH descriptors. */
+static int
+set_mode(int fd, mode_t mode)
+{
+	char path[PATH_SIZE];
+
+	return chmod(descriptor_path(fd, path), mode) < 0 ? -errno : 0;
+}
+
+int
+file_rights_change(int fd, const struct stat *is, const struct stat *wanted)
+{
+	mode_t both = is->st_mode & wanted->st_mode & 0777;
+	int rc = 0;
+
+	if (is->st_uid == wanted->st_uid && is->st_gid == wanted->st_gid)
+		both = wanted->st_mode & 0777;
+	if ((is->st_mode & 0777) != both)
+		rc = set_mode(fd, both);
+	if (rc == 0 &&
+	    (is->st_uid != wanted->st_uid || is->st_gid != wanted->st_gid))
+		rc = file_owner_set(fd, wanted->st_uid, wanted->st_gid);
+	if (rc == 0 && (wanted->st_mode & 0777) != both)
+		rc = set_mode(fd, wanted->st_mode & 0777);
+	return rc;
+}
+
+/* Returns an O_PATH descriptor or -errno. */
+static int
+open_file(const char *path, struct stat *ret_st)
+{
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = file_owner_get(fd, ret_st);
+	if (rc == 0)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+void
+file_rights_read(const char *path, struct file_rights *ret_rights)
+{
+	int fd = open_file(path, &ret_rights->st);
+
+	snprintf(ret_rights->path, sizeof(ret_rights->path), "%s",
+	    fd < 0 ? "" : path);
+	if (fd >= 0)
+		close(fd);
+}
+
+int
+file_rights_restore(const struct file_rights *rights)
+{
+	const struct stat *was = &rights->st;
+	struct stat is;
+	int fd, rc = 0;
+
+	if (!rights->path[0])
+		return 0;
+	fd = open_file(rights->path, &is);
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	if (is.st_dev == was->st_dev && is.st_ino == was->st_ino)
+		rc = file_rights_change(fd, &is, was);
+	close(fd);
+	return rc;
+}

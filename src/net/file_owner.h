@@ -4,7 +4,7 @@
  * A process without CAP_CHOWN gives its files to its own groups alone, and a
  * filter of system calls, as the systemd unit's, may refuse chown(2) even for
  * that.  The group then gets its rights by an access control list, acl(5),
- *which the file's owner may always set:
+ * which the file's owner may always set:
  *
  *	user::rw- group::--- group:GROUP:rwx mask::rw- other::---
  *
@@ -16,6 +16,9 @@
 
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/un.h>
+
+#define FILE_RIGHTS_PATH_SIZE sizeof(((struct sockaddr_un *)0)->sun_path)
 
 /* Like fstat(2), also for an O_PATH descriptor; st_gid is the group that has
  * the group's rights.  Returns 0 or -errno. */
@@ -24,5 +27,23 @@ int file_owner_get(int fd, struct stat *ret_st);
 /* Gives the file to the user and to the group, of which -1 leaves it as it is.
  * fd may be an O_PATH descriptor.  Returns 0 or -errno. */
 int file_owner_set(int fd, uid_t uid, gid_t gid);
+
+/* Gives the file, which has the mode and the owner of is, those of wanted;
+ * removes rights before it adds others.  fd may be an O_PATH descriptor.
+ * Returns 0 or -errno. */
+int file_rights_change(
+    int fd, const struct stat *is, const struct stat *wanted);
+
+/* The file of a unix socket, with its mode and its owner. */
+struct file_rights {
+	char path[FILE_RIGHTS_PATH_SIZE]; /* "": there is none */
+	struct stat st;                   /* as file_owner_get gives it */
+};
+
+/* Reads what the file has.  Not for a path of FILE_RIGHTS_PATH_SIZE or more. */
+void file_rights_read(const char *path, struct file_rights *ret_rights);
+/* Gives the file back what it had, unless another one is in its place.  Returns
+ * 0 or -errno. */
+int file_rights_restore(const struct file_rights *rights);
 
 #endif
