@@ -14,7 +14,7 @@
 #include "control/listener.h"
 #include "model/model.h"
 #include "model/source_ports.h"
-#include "net/sock.h"
+#include "net/sock_options.h"
 #include "proxy/acceptor.h"
 
 /* The common part of the names of the connection tracking files. */

@@ -238,7 +238,8 @@ store_name(const struct listener *l, char out[STORE_NAME_SIZE])
 	struct addr addr = listener_bound_addr(l);
 	char text[ADDR_TEXT_SIZE];
 
-	snprintf(out, STORE_NAME_SIZE, "listen-%s", addr_text(&addr, text));
+	snprintf(out, STORE_NAME_SIZE, INHERITED_STORED "%s",
+	    addr_text(&addr, text));
 	for (char *c = out; *c; c++)
 		if (!isalnum((unsigned char)*c) && *c != '.')
 			*c = '-';

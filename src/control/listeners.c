@@ -9,7 +9,7 @@
 #include "base/grace.h"
 #include "control/listeners_internal.h"
 #include "model/model.h"
-#include "net/sock.h"
+#include "net/sock_options.h"
 #include "proxy/acceptor.h"
 
 /* Closes the listener, and says so in the line. */

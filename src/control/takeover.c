@@ -302,7 +302,7 @@ takeover_failed(const char *why)
 	if (takeover.channel == 0)
 		return;
 	/* First: the other process ends this one when it hears of it. */
-	inherited_put_back_modes();
+	inherited_put_back_files();
 	send_handover_text(HANDOVER_FAILED, why);
 	close(end_takeover());
 }

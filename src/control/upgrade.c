@@ -20,11 +20,11 @@
 
 #include "base/clock.h"
 #include "base/events.h"
-#include "base/grow.h"
 #include "base/notify.h"
 #include "base/text.h"
 #include "base/text_out.h"
 #include "control/control_internal.h"
+#include "control/handed.h"
 #include "control/root.h"
 #include "control/session_sender.h"
 #include "control/upgrade_program.h"
@@ -35,12 +35,6 @@
 #define CONFIRM_WAIT_MS 5000
 #define CONFIRM_LOOK_MS 2
 
-/* A listening socket to hand over; the descriptor stays its owner's. */
-struct handed {
-	struct addr asked;
-	int fd;
-};
-
 #define UPGRADE_STOPS "lfproxy is stopping"
 
 struct upgrade {
@@ -49,9 +43,7 @@ struct upgrade {
 	struct upgrade_result result;
 	bool done;
 	void (*when_done)(const struct upgrade_result *result); /* or NULL */
-	struct handed *sockets;
-	size_t n, room, sent;
-	bool short_of_memory;
+	struct handed handed;
 	char *commands;     /* that restore what operators have changed */
 	const char *unsent; /* of these */
 	char *later;        /* what is to happen to these changes */
@@ -86,8 +78,7 @@ stop_watching(struct upgrade *u)
 	if (u->unconfirmed >= 0)
 		close(u->unconfirmed);
 	u->channel = u->unconfirmed = -1;
-	free(u->sockets);
-	u->sockets = NULL;
+	handed_free(&u->handed);
 	free(u->commands);
 	u->commands = NULL;
 	free(u->later);
@@ -124,6 +115,7 @@ fail_upgrade(struct upgrade *u, const char *fmt, ...)
 		kill(u->pid, SIGKILL);
 		(void)kill(-u->pid, SIGKILL);
 	}
+	handed_restore(&u->handed);
 	finish_upgrade(u, false);
 }
 
@@ -144,9 +136,9 @@ on_settled(void *arg, uint32_t passed, bool lost)
 		        c->model->spec->global.drain_timeout_ms, limit));
 	snprintf(u->result.text, sizeof(u->result.text),
 	    "process %d has %s %zu listening socket%s and %u session%s%s%s",
-	    (int)u->pid, lost ? "ended with" : "taken over", u->n, text_s(u->n),
-	    passed, text_s(passed), lost ? ": no process accepts clients" : "",
-	    rest);
+	    (int)u->pid, lost ? "ended with" : "taken over", u->handed.n,
+	    text_s(u->handed.n), passed, text_s(passed),
+	    lost ? ": no process accepts clients" : "", rest);
 	stop_when_settled(c);
 	finish_upgrade(u, !lost);
 }
@@ -184,18 +176,6 @@ commit_upgrade(struct upgrade *u)
 
 /* -- the conversation -- */
 
-static void
-put_sockets(struct upgrade *u, struct handover *m)
-{
-	m->kind = HANDOVER_SOCKETS;
-	while (m->n < HANDOVER_SOCKETS_MAX && u->sent + m->n < u->n) {
-		const struct handed *h = &u->sockets[u->sent + m->n];
-
-		m->asked[m->n] = h->asked;
-		m->fds[m->n++] = h->fd;
-	}
-}
-
 /* Sends what the socket takes.  Returns 0, or -errno after an error. */
 static int
 send_handover(struct upgrade *u)
@@ -208,8 +188,9 @@ send_handover(struct upgrade *u)
 	while (rc == 0 && !u->committed) {
 		m.text[0] = '\0';
 		m.n = commands = 0;
-		if (u->sent < u->n) {
-			put_sockets(u, &m);
+		if (u->handed.sent < u->handed.n) {
+			m.kind = HANDOVER_SOCKETS;
+			handed_put(&u->handed, &m);
 		} else if (*u->unsent) {
 			m.kind = HANDOVER_COMMANDS;
 			commands = handover_put_lines(&m, u->unsent);
@@ -222,7 +203,7 @@ send_handover(struct upgrade *u)
 		rc = handover_send(u->channel, &m);
 		if (rc != 0)
 			break;
-		u->sent += m.n;
+		u->handed.sent += m.n;
 		u->unsent += commands;
 		u->committed = m.kind == HANDOVER_COMMIT;
 	}
@@ -399,15 +380,7 @@ on_upgrade_deadline(struct timed_task *task, uint64_t now_ms)
 static void
 add_socket(void *to, const struct addr *asked, int fd)
 {
-	struct upgrade *u = to;
-	struct handed *grown = grow(u->sockets, u->n, &u->room, sizeof(*grown));
-
-	if (!grown) {
-		u->short_of_memory = true;
-		return;
-	}
-	u->sockets = grown;
-	grown[u->n++] = (struct handed){.asked = *asked, .fd = fd};
+	handed_add(to, asked, fd);
 }
 
 /* Returns what the follower writes, for free(3), or NULL. */
@@ -439,10 +412,11 @@ collect_all(struct upgrade *u, struct err *err)
 {
 	struct control *c = u->control;
 
-	listeners_report(c->listeners, add_socket, u);
+	listeners_report(c->listeners, add_socket, &u->handed);
 	if (c->follower.report)
-		c->follower.report(c->follower.arg, add_socket, u);
-	return (!u->short_of_memory && collect_changes(u)) || err_oom(err);
+		c->follower.report(c->follower.arg, add_socket, &u->handed);
+	return (!u->handed.short_of_memory && collect_changes(u)) ||
+	       err_oom(err);
 }
 
 static bool

@@ -13,6 +13,7 @@
 
 #include "base/grow.h"
 #include "base/text.h"
+#include "net/file_owner.h"
 #include "net/sock.h"
 
 struct inherited {
@@ -20,6 +21,7 @@ struct inherited {
 	bool both_families;
 	struct addr asked, bound;
 	struct addr name; /* `fd:NAME`, AF_UNSPEC: none */
+	bool foreign;     /* see inherited_take */
 };
 
 static struct inherited *inherited_all;
@@ -31,14 +33,9 @@ static bool files_are_shared;
 static struct addr *leftovers;
 static size_t leftovers_n, leftovers_room;
 
-/* Files whose mode this process has changed, with the former one. */
-struct changed_mode {
-	char path[sizeof(((struct addr *)NULL)->un.sun_path)];
-	mode_t mode;
-};
-
-static struct changed_mode *modes;
-static size_t modes_n, modes_room;
+/* Files of sockets that were taken while they are another process's, too. */
+static struct file_rights *files;
+static size_t files_n, files_room;
 
 /* Every name that a socket of this process had, as in `web, api`; sockets that
  * were taken or closed included. */
@@ -97,10 +94,11 @@ note_name(const struct addr *descriptor)
 
 /* Adds a socket with a name, which may be AF_UNSPEC. */
 static bool
-add_named(
-    int fd, const struct addr *asked, const struct addr *name, struct err *err)
+add_named(int fd, const struct addr *asked, const struct addr *name,
+    bool foreign, struct err *err)
 {
-	struct inherited in = {.fd = fd, .name = *name}, *grown;
+	struct inherited in = {.fd = fd, .name = *name, .foreign = foreign};
+	struct inherited *grown;
 
 	if (!is_listening_stream(fd)) {
 		close(fd);
@@ -130,9 +128,9 @@ bool
 inherited_add(int fd, const struct addr *asked, struct err *err)
 {
 	static const struct addr unnamed = {.len = 0};
+	bool named = asked && addr_is_descriptor(asked);
 
-	return add_named(fd, asked,
-	    asked && addr_is_descriptor(asked) ? asked : &unnamed, err);
+	return add_named(fd, asked, named ? asked : &unnamed, named, err);
 }
 
 /* Returns the number that the variable has, 0 without it or for another text.
@@ -148,6 +146,17 @@ take_number(const char *name)
 		n = 0;
 	unsetenv(name);
 	return n;
+}
+
+/* Returns whether lfproxy has stored the socket under the name; the name of a
+ * socket unit has an ending, unless it is chosen. */
+static bool
+is_stored(const char *name)
+{
+	const char *end = strrchr(name, '.');
+
+	return strncmp(name, INHERITED_STORED, strlen(INHERITED_STORED)) == 0 &&
+	       (!end || strcmp(end, ".socket") != 0);
 }
 
 bool
@@ -171,7 +180,8 @@ inherited_from_manager(struct err *err)
 		 * address only. */
 		if (!addr_set_descriptor(name, &named, &unusable))
 			named.len = 0;
-		ok = add_named(INHERITED_FIRST + (int)i, NULL, &named, err) &&
+		ok = add_named(INHERITED_FIRST + (int)i, NULL, &named,
+		         !is_stored(name), err) &&
 		     ok;
 	}
 	free(copy);
@@ -225,8 +235,21 @@ inherited_has(const struct addr *addr, bool both_families)
 	return find_inherited(addr, both_families) != NULL;
 }
 
+/* Without memory for it, the file keeps what this process gives it. */
+static void
+note_file(const struct addr *file)
+{
+	struct file_rights *grown =
+	    grow(files, files_n, &files_room, sizeof(*grown));
+
+	if (!grown)
+		return;
+	files = grown;
+	file_rights_read(file->un.sun_path, &grown[files_n++]);
+}
+
 int
-inherited_take(const struct addr *addr, bool both_families)
+inherited_take(const struct addr *addr, bool both_families, bool *ret_foreign)
 {
 	struct inherited *in = find_inherited(addr, both_families);
 	int fd;
@@ -234,6 +257,9 @@ inherited_take(const struct addr *addr, bool both_families)
 	if (!in)
 		return -1;
 	fd = in->fd;
+	*ret_foreign = in->foreign;
+	if (files_are_shared && in->bound.sa.sa_family == AF_UNIX)
+		note_file(&in->bound);
 	/* The others stay in their order: that of equal addresses counts. */
 	inherited_n--;
 	memmove(in, in + 1,
@@ -307,23 +333,10 @@ inherited_files_are_shared(void)
 }
 
 void
-inherited_note_mode(const char *path, mode_t mode)
+inherited_put_back_files(void)
 {
-	struct changed_mode *grown =
-	    grow(modes, modes_n, &modes_room, sizeof(*grown));
-
-	if (!grown)
-		return;
-	modes = grown;
-	grown[modes_n].mode = mode;
-	snprintf(grown[modes_n++].path, sizeof(grown->path), "%s", path);
-}
-
-void
-inherited_put_back_modes(void)
-{
-	for (size_t i = 0; i < modes_n; i++)
-		(void)chmod(modes[i].path, modes[i].mode);
+	for (size_t i = 0; i < files_n; i++)
+		(void)file_rights_restore(&files[i]);
 }
 
 size_t

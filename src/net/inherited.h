@@ -20,6 +20,8 @@
 
 /* The first descriptor that a service manager passes. */
 #define INHERITED_FIRST 3
+/* How the names of sockets begin that lfproxy has stored (notify_store). */
+#define INHERITED_STORED "listen-"
 
 /* Adds a listening stream socket, whose ownership it takes, also on failure.
  * asked: the address that was asked for, whose port may be 0; NULL: the one
@@ -34,8 +36,11 @@ bool inherited_add(
 bool inherited_from_manager(struct err *err) MUST_CHECK;
 
 /* Returns a socket for the address, which is the caller's from now on, or -1.
- * both_families: an IPv6 wildcard has to take IPv4 as well. */
-int inherited_take(const struct addr *addr, bool both_families);
+ * both_families: an IPv6 wildcard has to take IPv4 as well.  *ret_foreign: a
+ * socket unit has made the socket, whose settings hold where the configuration
+ * gives none; otherwise lfproxy has made it. */
+int inherited_take(
+    const struct addr *addr, bool both_families, bool *ret_foreign);
 
 /* Returns whether there is a socket for the address. */
 bool inherited_has(const struct addr *addr, bool both_families);
@@ -55,10 +60,9 @@ void inherited_share_files(bool share);
 /* Returns what inherited_share_files has said. */
 bool inherited_files_are_shared(void);
 
-/* Notes the mode that the file had before this process changed it. */
-void inherited_note_mode(const char *path, mode_t mode);
-/* Gives such files their former modes: another process goes on with them. */
-void inherited_put_back_modes(void);
+/* Gives the files of unix sockets that were taken while they are shared the
+ * modes and owners that they had: another process goes on with them. */
+void inherited_put_back_files(void);
 
 /* Closes the sockets that were not taken, and returns their number.  Files that
  * are shared go with inherited_share_files(false), unless they are a service

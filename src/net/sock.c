@@ -7,7 +7,6 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -117,23 +116,23 @@ set_socket_mode(const char *path, mode_t mode)
 		return -errno;
 	if ((st.st_mode & 07777) == mode)
 		return 0;
-	if (chmod(path, mode) < 0)
-		return -errno;
-	inherited_note_mode(path, st.st_mode & 07777);
-	return 0;
+	return chmod(path, mode) < 0 ? -errno : 0;
 }
 
 /* Gives a socket that was inherited the options and the mode that a new one
- * would get; those that bind(2) settles stay.  Returns 0 or -errno. */
+ * would get; those that bind(2) settles stay, and a foreign socket keeps what
+ * the options do not give.  Returns 0 or -errno. */
 static int
-fit_inherited(int fd, const struct addr *addr, uint32_t mode,
+fit_inherited(int fd, const struct addr *addr, bool foreign, uint32_t mode,
     const struct sock_options *options, struct sock_refusal *refusal)
 {
-	static const struct sock_options none = {.backlog = 0};
+	struct sock_options has = {.backlog = 0};
 
 	if (addr->sa.sa_family == AF_UNIX)
 		return set_socket_mode(addr->un.sun_path, (mode_t)mode);
-	if (options && !sock_options_change(fd, true, &none, options, refusal))
+	if (options && !foreign)
+		sock_options_read(fd, &has);
+	if (options && !sock_options_change(fd, true, &has, options, refusal))
 		return -refusal->error;
 	set_flag(fd, IPPROTO_TCP, TCP_NODELAY);
 	return 0;
@@ -145,9 +144,10 @@ listen_at(const struct addr *addr, bool both_families, uint32_t mode,
     const struct sock_options *options, struct sock_refusal *refusal)
 {
 	unsigned backlog = options ? options->backlog : 0;
-	int fd = inherited_take(addr, both_families), rc;
-	bool inherited = fd >= 0;
+	bool foreign = false, inherited;
+	int fd = inherited_take(addr, both_families, &foreign), rc;
 
+	inherited = fd >= 0;
 	if (!inherited && addr_is_descriptor(addr))
 		return -ENOENT;
 	if (!inherited)
@@ -155,7 +155,7 @@ listen_at(const struct addr *addr, bool both_families, uint32_t mode,
 	if (fd < 0)
 		return fd;
 	if (inherited)
-		rc = fit_inherited(fd, addr, mode, options, refusal);
+		rc = fit_inherited(fd, addr, foreign, mode, options, refusal);
 	else if (addr->sa.sa_family == AF_UNIX)
 		rc = bind_unix(fd, addr, mode);
 	else
@@ -340,23 +340,6 @@ sock_connect(const struct addr *addr, bool *ret_connected)
 	struct sock_refusal refusal;
 
 	return sock_connect_by(addr, &way, ret_connected, &refusal);
-}
-
-bool
-sock_backlog(int fd, uint32_t *ret_waiting, uint32_t *ret_max)
-{
-	struct tcp_info info;
-	socklen_t len = sizeof(info);
-
-	/* While it listens both have another meaning than their names'
-	 * (tcp_get_info). */
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 ||
-	    len < offsetof(struct tcp_info, tcpi_lost) ||
-	    info.tcpi_state != TCP_LISTEN)
-		return false;
-	*ret_waiting = info.tcpi_unacked;
-	*ret_max = info.tcpi_sacked;
-	return true;
 }
 
 int

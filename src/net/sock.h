@@ -31,10 +31,6 @@ int sock_listen_with(const struct addr *addr, bool both_families, uint32_t mode,
 int sock_listen_again(
     int fd, const struct addr *addr, unsigned backlog) MUST_CHECK;
 
-/* Reads how many connections wait to be accepted on a listening TCP socket, and
- * how many may.  Returns false for a unix socket and for one that was shut. */
-bool sock_backlog(int fd, uint32_t *ret_waiting, uint32_t *ret_max) MUST_CHECK;
-
 /* Reads the socket's address, with the port that the kernel chose.  Returns
  * false when there is none. */
 bool sock_local_addr(int fd, struct addr *ret_addr);

@@ -12,11 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#ifndef SO_BUF_LOCK
-#define SO_BUF_LOCK 72 /* Linux 5.16 */
-#endif
-#define LOCK_SEND    1
-#define LOCK_RECEIVE 2
+#include "net/sock_options_internal.h"
 
 #define SYSCTL_TCP "/proc/sys/net/ipv4/tcp_"
 

@@ -89,6 +89,17 @@ bool sock_options_put_back(int fd, bool listens,
     const struct sock_options *from, const struct sock_options *to,
     struct sock_refusal *ret_refusal) MUST_CHECK;
 
+/* Reads what a listener has, to be put back after another process has changed
+ * it, or to be changed to what a configuration gives.  A value that a new
+ * socket has, too, counts as not given.  The mss counts as not given where
+ * the kernel does not tell a listener's.  v6only, reuseport and transparent are
+ * left out. */
+void sock_options_read(int fd, struct sock_options *ret_options);
+
+/* Reads how many connections wait to be accepted on a listening TCP socket, and
+ * how many may.  Returns false for a unix socket and for one that was shut. */
+bool sock_backlog(int fd, uint32_t *ret_waiting, uint32_t *ret_max) MUST_CHECK;
+
 /* TCP_FASTOPEN_CONNECT: connect(2) only makes the socket look connected, and
  * the first bytes go with the SYN, if the server has given a cookie before.
  * Returns false when the kernel refuses. */

@@ -123,7 +123,11 @@ def listening(address):
 
 def activate(words, command):
     pairs = [w.rpartition("=") for w in words]
-    sockets = [listening(address) for _, _, address in pairs]
+    sockets = [listening(address.removesuffix("/keepalive"))
+               for _, _, address in pairs]
+    for s, (_, _, address) in zip(sockets, pairs):
+        if address.endswith("/keepalive"):
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     if any(name for name, _, _ in pairs):
         os.environ["LISTEN_FDNAMES"] = ":".join(name for name, _, _ in pairs)
     # What waits in the backlog before there is a process that accepts.

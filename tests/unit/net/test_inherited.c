@@ -42,16 +42,18 @@ a_socket_is_found_by_what_was_asked_and_by_what_it_has(void **state)
 	struct addr any = loopback(0), first, second;
 	int one = made(&any, &first), two = made(&any, &second);
 	struct err err;
+	bool foreign = true;
 
 	(void)state;
 	assert_true(inherited_add(one, &any, &err));
 	assert_true(inherited_add(two, &any, &err));
 	assert_true(inherited_has(&any, false));
 	assert_false(inherited_has(&any, true));
-	assert_int_equal(inherited_take(&second, false), two);
-	assert_int_equal(inherited_take(&second, false), -1);
-	assert_int_equal(inherited_take(&any, false), one);
-	assert_int_equal(inherited_take(&any, false), -1);
+	assert_int_equal(inherited_take(&second, false, &foreign), two);
+	assert_false(foreign);
+	assert_int_equal(inherited_take(&second, false, &foreign), -1);
+	assert_int_equal(inherited_take(&any, false, &foreign), one);
+	assert_int_equal(inherited_take(&any, false, &foreign), -1);
 	close(one);
 	close(two);
 }
@@ -62,6 +64,7 @@ a_name_is_the_address_of_all_its_sockets(void **state)
 	struct addr any = loopback(0), first, second, web, api;
 	int one = made(&any, &first), two = made(&any, &second);
 	struct err err;
+	bool foreign = false;
 
 	(void)state;
 	assert_true(addr_set_descriptor("web", &web, &err));
@@ -72,7 +75,8 @@ a_name_is_the_address_of_all_its_sockets(void **state)
 	assert_int_equal(sock_listen(&api, false, 0600, &err), -1);
 	assert_string_equal(err.text,
 	    "no socket has the name 'api'; the service manager has passed web");
-	assert_int_equal(inherited_take(&web, false), one);
+	assert_int_equal(inherited_take(&web, false, &foreign), one);
+	assert_true(foreign);
 	assert_int_equal(sock_listen(&web, false, 0600, &err), two);
 	assert_false(inherited_has(&web, false));
 	assert_int_equal(sock_listen(&web, false, 0600, &err), -1);
@@ -127,6 +131,7 @@ an_ipv6_wildcard_keeps_its_families(void **state)
 	struct addr bound;
 	struct err err;
 	int fd = sock_listen(&at, true, 0, &err);
+	bool foreign;
 
 	(void)state;
 	if (fd < 0 || !sock_local_addr(fd, &bound) ||
@@ -136,8 +141,8 @@ an_ipv6_wildcard_keeps_its_families(void **state)
 		skip();
 	}
 	assert_true(inherited_add(fd, NULL, &err));
-	assert_int_equal(inherited_take(&bound, false), -1);
-	assert_int_equal(inherited_take(&bound, true), fd);
+	assert_int_equal(inherited_take(&bound, false, &foreign), -1);
+	assert_int_equal(inherited_take(&bound, true, &foreign), fd);
 	close(fd);
 }
 

@@ -103,6 +103,34 @@ a_changed_socket_is_as_one_that_was_made_so(void **state)
 	close(model);
 }
 
+/* Another process changes the socket, and does not know what it had. */
+static void
+what_was_read_is_put_back(void **state)
+{
+	static const struct sock_options *const both[] = {&none, &many};
+	char before[FACTS_SIZE], made[FACTS_SIZE], after[FACTS_SIZE];
+	struct addr a;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		int fd = open_listener(both[i], &a);
+		int model = open_listener(both[1 - i], &a);
+		struct sock_options had, has;
+		struct sock_refusal refusal;
+
+		facts(fd, before);
+		sock_options_read(fd, &had);
+		change(fd, &had, both[1 - i]);
+		assert_string_equal(facts(fd, after), facts(model, made));
+		sock_options_read(fd, &has);
+		assert_true(
+		    sock_options_put_back(fd, true, &has, &had, &refusal));
+		assert_string_equal(facts(fd, after), before);
+		close(fd);
+		close(model);
+	}
+}
+
 static void
 what_is_refused_leaves_all_as_it_was(void **state)
 {
@@ -184,6 +212,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_changed_socket_is_as_one_that_was_made_so),
+	    cmocka_unit_test(what_was_read_is_put_back),
 	    cmocka_unit_test(what_is_refused_leaves_all_as_it_was),
 	    cmocka_unit_test(putting_back_goes_on_past_a_refusal),
 	    cmocka_unit_test(who_waits_in_the_backlog_stays_there),
