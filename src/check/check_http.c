@@ -184,8 +184,14 @@ http_in_handshake(const struct http_run *run)
 }
 
 static void
-http_judge_timeout(struct http_run *run)
+http_on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 {
+	struct http_run *run = timer->data;
+
+	(void)loop;
+	(void)events;
+	/* curl closes the socket, which tells whether it was connected. */
+	curl_loop_remove(run->check->schedule->curl, &run->transfer);
 	if (!http_was_connected(run))
 		check_done(run->check, CHECK_STATUS_L4TOUT, 0,
 		    "no answer to the connect");
@@ -239,8 +245,6 @@ http_done(struct curl_transfer *transfer, CURLcode code)
 		code = CURLE_OK;
 	if (code == CURLE_OK && status > 0 && run->head_ended)
 		http_judge_answer(run, status);
-	else if (code == CURLE_OPERATION_TIMEDOUT)
-		http_judge_timeout(run);
 	else if (code == CURLE_COULDNT_CONNECT)
 		http_judge_no_connection(run);
 	else if (code == CURLE_OUT_OF_MEMORY && !http_was_connected(run))
@@ -275,6 +279,20 @@ http_on_socket_options(void *arg, curl_socket_t fd, curlsocktype purpose)
 	return CURL_SOCKOPT_ALREADY_CONNECTED;
 }
 
+/* Hands the transfer to curl, to be ended after timeout_ms. */
+static bool
+http_begin(struct http_run *run, uint64_t timeout_ms)
+{
+	struct check *check = run->check;
+
+	if (curl_loop_add(check->schedule->curl, &run->transfer) != 0)
+		return false;
+	ev_now_update(check->loop);
+	ev_timer_set(&run->timeout, (double)timeout_ms / 1e3, 0.);
+	ev_timer_start(check->loop, &run->timeout);
+	return true;
+}
+
 /* Gives the connection to curl.  The time that the connect took was the
  * check's. */
 static bool
@@ -283,14 +301,12 @@ http_continue(struct http_run *run, int fd)
 	const struct check *check = run->check;
 	uint64_t past_ms = (clock_now_ns() - check->started_ns) / NS_PER_MS;
 	uint64_t timeout_ms = check->server->check.timeout_ms;
-	long left_ms = timeout_ms > past_ms ? (long)(timeout_ms - past_ms) : 1;
 	CURL *easy = run->transfer.easy;
 
 	run->fd = fd;
-	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, left_ms);
 	return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION,
 	           http_on_socket_options) == CURLE_OK &&
-	       curl_loop_add(check->schedule->curl, &run->transfer) == 0;
+	       http_begin(run, timeout_ms > past_ms ? timeout_ms - past_ms : 0);
 }
 
 static void
@@ -321,6 +337,9 @@ http_start(struct check *check)
 
 	run->check = check;
 	run->fd = -1;
+	ev_init(&run->timeout, http_on_timeout);
+	ev_set_priority(&run->timeout, CHECK_TIMEOUT_PRIORITY);
+	run->timeout.data = run;
 	run->tls = check->server->check.tls;
 	if (check->server->backend->spec->check_bodies_n > 0 &&
 	    !(run->body = malloc(HTTP_BODY_MAX_BYTES)))
@@ -333,7 +352,7 @@ http_start(struct check *check)
 		return false;
 	if (check->server->check.proxy != PROXY_OFF)
 		return check_talk_start(check, http_header_sent);
-	return curl_loop_add(check->schedule->curl, &run->transfer) == 0;
+	return http_begin(run, check->server->check.timeout_ms);
 }
 
 static void
@@ -341,6 +360,7 @@ http_end(struct check *check)
 {
 	struct http_run *run = check->run;
 
+	ev_timer_stop(check->loop, &run->timeout);
 	curl_loop_remove(check->schedule->curl, &run->transfer);
 	curl_easy_cleanup(run->transfer.easy);
 	curl_slist_free_all(run->headers);

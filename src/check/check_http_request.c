@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See check_http_run.h: the request, in libcurl's options.
  */
+#include <limits.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,11 +223,10 @@ set_headers(struct http_run *run)
 static void
 set_manners(struct http_run *run)
 {
-	long timeout_ms = (long)run->check->server->check.timeout_ms;
-
 	SET(CURLOPT_NOSIGNAL, 1L);
-	SET(CURLOPT_TIMEOUT_MS, timeout_ms);
-	SET(CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
+	/* The run has a timer of its own; curl, called late, would not look at
+	 * what has come.  It has no value for never, and 0 means 300 s. */
+	SET(CURLOPT_CONNECTTIMEOUT_MS, (long)INT_MAX);
 	SET(CURLOPT_FRESH_CONNECT, 1L);
 	SET(CURLOPT_FORBID_REUSE, 1L);
 	SET(CURLOPT_FOLLOWLOCATION, 0L);

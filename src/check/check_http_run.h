@@ -13,6 +13,7 @@
 struct http_run {
 	struct curl_transfer transfer;
 	struct check *check;
+	ev_timer timeout;
 	struct curl_slist *headers, *connect_to;
 	int fd; /* made by the talk, until curl takes it; or -1 */
 	size_t head_bytes, body_bytes;

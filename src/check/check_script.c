@@ -246,6 +246,7 @@ script_start(struct check *check)
 	ev_init(&run->child, script_on_exit);
 	ev_init(&run->io, script_on_output);
 	ev_init(&run->timeout, script_on_timeout);
+	ev_set_priority(&run->timeout, CHECK_TIMEOUT_PRIORITY);
 	error = script_run(run);
 	switch (error) {
 	case 0:

@@ -513,6 +513,7 @@ talk_start(struct ev_loop *loop, const struct talk_plan *plan, talk_done *done,
 	ev_now_update(loop);
 	ev_timer_init(&t->timeout, talk_on_timeout,
 	    t->error ? 0. : (double)plan->timeout_ms / 1e3, 0.);
+	ev_set_priority(&t->timeout, CHECK_TIMEOUT_PRIORITY);
 	t->io.data = t->timeout.data = t;
 	ev_timer_start(loop, &t->timeout);
 	return t;

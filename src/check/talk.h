@@ -18,6 +18,11 @@
 #include "model/server.h"
 #include "model/spec.h"
 
+/* The priority of a check's timer, below those of its sockets and processes:
+ * when the loop was held up for longer than the timeout, what the server has
+ * answered meanwhile goes first. */
+#define CHECK_TIMEOUT_PRIORITY (-1)
+
 struct talk;
 
 /* The plan of a talk.  Everything that it points to is borrowed until the talk

@@ -115,6 +115,28 @@ redirect_is_not_followed(void **state)
 	assert_int_equal(f->server->state->last.code, 302);
 }
 
+static bool
+was_asked(struct fixture *f)
+{
+	return f->peer.closed > 0;
+}
+
+/* The loop may have stood still for longer than the timeout, not the server. */
+static void
+an_answer_that_has_come_goes_before_the_timeout(void **state)
+{
+	struct fixture *f = *state;
+
+	f->peer.reply = OK_REPLY;
+	peer_listen(f, NULL);
+	start_checks(f, CHECK_HTTP, 1000);
+	run_until(f, was_asked);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_INI);
+	usleep(1100000);
+	run_until_checked(f);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L7OK);
+}
+
 static void
 silence_is_l7tout(void **state)
 {
@@ -293,6 +315,7 @@ main(void)
 	    TEST(head_does_not_wait_for_a_body),
 	    TEST(other_status_is_l7sts_with_code_and_reason),
 	    TEST(redirect_is_not_followed),
+	    TEST(an_answer_that_has_come_goes_before_the_timeout),
 	    TEST(silence_is_l7tout),
 	    TEST(closed_port_is_l4con),
 	    TEST(no_connect_in_time_is_l4tout),

@@ -248,6 +248,19 @@ silence_is_a_timeout(void **state)
 	ends_with(f, CHECK_STATUS_L7TOUT, "no answer");
 }
 
+/* The loop may have stood still for longer than the timeout, not the server. */
+static void
+an_answer_that_has_come_goes_before_the_timeout(void **state)
+{
+	struct fixture *f = *state;
+
+	step(STEP_EXPECT, "hello");
+	start(f, PROXY_OFF, 20);
+	say("hello");
+	usleep(50000);
+	ends_with(f, CHECK_STATUS_L7OK, "");
+}
+
 static void
 half_an_answer_at_the_timeout_is_a_wrong_one(void **state)
 {
@@ -377,6 +390,7 @@ main(void)
 	    TEST(a_refusal_holds_until_the_next_send),
 	    TEST(an_end_in_the_middle_is_told_with_what_came),
 	    TEST(silence_is_a_timeout),
+	    TEST(an_answer_that_has_come_goes_before_the_timeout),
 	    TEST(half_an_answer_at_the_timeout_is_a_wrong_one),
 	    TEST(more_than_16_kib_are_not_read),
 	    TEST(a_reset_ends_it),
