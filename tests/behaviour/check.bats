@@ -65,7 +65,7 @@ load checks
 
 @test "check: http, silence is a timeout of the answer" {
 	start_bad a silent
-	BACKEND="$(checked http fall=1)" web a
+	BACKEND="$(impatient http fall=1)" web a
 	until_failed a L7TOUT
 }
 
@@ -77,7 +77,7 @@ load checks
 
 @test "check: http, no answer to the connect" {
 	start_bad a full
-	BACKEND="$(checked http fall=1)" web a
+	BACKEND="$(impatient http fall=1)" web a
 	until_failed a L4TOUT
 }
 
@@ -89,7 +89,7 @@ load checks
 
 @test "check: connect, no answer" {
 	start_bad a full
-	BACKEND="$(checked connect fall=1)" web a
+	BACKEND="$(impatient connect fall=1)" web a
 	until_failed a L4TOUT
 }
 

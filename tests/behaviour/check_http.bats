@@ -55,7 +55,7 @@ tls() {
 
 @test "check: https, silence is a timeout of the handshake" {
 	start_bad a silent
-	BACKEND="$(checked "https verify=off fall=1")" web a
+	BACKEND="$(impatient "https verify=off fall=1")" web a
 	until_failed a L6TOUT
 }
 

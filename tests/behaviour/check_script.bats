@@ -14,9 +14,10 @@ script() {
 	mv "$T/new" "$T/script"
 }
 
+# scripted [impatient]
 scripted() {
 	start_app a
-	BACKEND="$(checked script fall=1 rise=1)
+	BACKEND="$("${1:-checked}" script fall=1 rise=1)
 		check_command = $T/script one two" web a
 }
 
@@ -49,7 +50,7 @@ scripted() {
 
 @test "script: the timeout kills it with all that it started" {
 	script "sleep 60 & echo \$! >$T/pid" 'echo waiting' 'sleep 60'
-	scripted
+	scripted impatient
 	until_failed a PROCTOUT
 	equal "what it said" waiting "$(column a last_chk)"
 	script 'exit 0'

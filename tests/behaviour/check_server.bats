@@ -183,7 +183,7 @@ fall=1")" web tls
 	start_bad a refuse
 	start_bad b silent
 	start_bad c full
-	BACKEND="$(checked "http send_proxy=v2 fall=1")" web a b c
+	BACKEND="$(impatient "http send_proxy=v2 fall=1")" web a b c
 	until_failed a L4CON
 	until_failed b L7TOUT
 	until_failed c L4TOUT

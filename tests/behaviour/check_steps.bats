@@ -66,7 +66,7 @@ says() {
 
 @test "check: send-expect, silence" {
 	start_bad a silent
-	BACKEND="$(checked send-expect fall=1)
+	BACKEND="$(impatient send-expect fall=1)
 		check_step = expect hello" web a
 	down_with a L7TOUT "no answer"
 }
@@ -163,7 +163,7 @@ says() {
 	start_bad a silent
 	start_bad b refuse
 	start_bad c half-close
-	BACKEND="$(checked "tls verify=off fall=1")" web a b c
+	BACKEND="$(impatient "tls verify=off fall=1")" web a b c
 	down_with a L6TOUT "no end"
 	down_with b L4CON "refused"
 	until_column 10 c status DOWN

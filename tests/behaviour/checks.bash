@@ -56,7 +56,13 @@ none_of() {
 	esac
 }
 
+# checked CHECK...: with a timeout that passes on no busy machine.
 checked() {
+	echo "check = $* interval=100ms timeout=20s"
+}
+
+# impatient CHECK...: with one that passes soon, for servers that do not answer.
+impatient() {
 	echo "check = $* interval=100ms timeout=$((300 * PATIENCE))ms"
 }
 
