@@ -16,7 +16,7 @@ class WebSocket:
     def __init__(self, url):
         host, path = url.removeprefix("ws://").split("/", 1)
         name, port = host.split(":")
-        self.s = socket.create_connection((name, int(port)), timeout=60)
+        self.s = socket.create_connection((name, int(port)), timeout=300)
         key = base64.b64encode(os.urandom(16)).decode()
         self.s.sendall(
             f"GET /{path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\n"
@@ -72,18 +72,27 @@ class Browser:
              "--window-size=1300,1000", *options, "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             start_new_session=True)
-        until = time.monotonic() + 60
+        until = time.monotonic() + 300
         while not (os.path.exists(port_file) and open(port_file).read()):
             if time.monotonic() > until or self.process.poll() is not None:
                 raise TimeoutError("chromium does not start")
             time.sleep(0.05)
         port = open(port_file).read().split()[0]
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:
-            page = [t for t in json.load(answer) if t["type"] == "page"][0]
-        self.socket = WebSocket(page["webSocketDebuggerUrl"])
+        while not (pages := self.pages(port)):
+            if time.monotonic() > until:
+                raise TimeoutError("chromium opens no page")
+            time.sleep(0.05)
+        self.socket = WebSocket(pages[0]["webSocketDebuggerUrl"])
         self.number, self.complaints = 0, []
         for domain in ("Page", "Runtime", "Log"):
             self.call(domain + ".enable")
+        self.call("Performance.enable", timeDomain="threadTicks")
+
+    @staticmethod
+    def pages(port):
+        """The page is there some time after the port."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:
+            return [t for t in json.load(answer) if t["type"] == "page"]
 
     def call(self, method, **params):
         self.number += 1
@@ -120,7 +129,7 @@ class Browser:
         except RuntimeError:
             return False
 
-    def wait(self, expression, seconds=30):
+    def wait(self, expression, seconds=120):
         """Waits until the expression is true.  Returns the seconds it took."""
         begun = time.monotonic()
         while not self.is_true(expression):
@@ -128,6 +137,12 @@ class Browser:
                 raise TimeoutError(f"not within {seconds} s: {expression}")
             time.sleep(0.02)
         return time.monotonic() - begun
+
+    def busy_ms(self):
+        """The CPU time of the page's own thread."""
+        metrics = self.call("Performance.getMetrics")["metrics"]
+        return 1000 * next(
+            m["value"] for m in metrics if m["name"] == "TaskDuration")
 
     def picture(self, path):
         data = self.call("Page.captureScreenshot", format="png")["data"]
