@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """nametool.py FILE: a name server for what real ones do not do.  It answers over
-UDP and TCP at one port of 127.0.0.1 as FILE says, which is read for each
-question; names that are not in it do not exist.  Lines:
+UDP and TCP at one port of 127.0.0.1 as FILE says, which is read again when
+it is another one; names that are not in it do not exist.  Lines:
 
   NAME [ttl=N] ADDRESS...      A and AAAA records
   NAME [ttl=N] srv PRIORITY WEIGHT PORT TARGET    one of its SRV records
@@ -21,6 +21,7 @@ FILE.asked.  Ends with SIGTERM.
 
 import asyncio
 import ipaddress
+import os
 import socket
 import struct
 import sys
@@ -59,10 +60,15 @@ class Server:
     def __init__(self, path):
         self.path = path
         self.asked = open(path + ".asked", "a", encoding="ascii")
+        self.rules, self.read = {}, None
 
-    def rules_of(self, name):
-        """Returns the lines of the name, each as its ttl and words."""
-        rules, others = [], []
+    def read_rules(self):
+        """Reads the file if it is another one."""
+        stat = os.stat(self.path)
+        read = stat.st_ino, stat.st_mtime_ns, stat.st_size
+        if read == self.read:
+            return
+        self.rules, self.read = {}, read
         with open(self.path, encoding="ascii") as lines:
             for line in lines:
                 words = line.split()
@@ -71,11 +77,17 @@ class Server:
                 ttl = 60
                 if len(words) > 1 and words[1].startswith("ttl="):
                     ttl = int(words.pop(1)[4:])
-                if words[0].lower() == name.lower():
-                    rules.append((ttl, words[1:]))
-                elif words[0] == "*":
-                    others.append((ttl, words[1:]))
-        return rules or others or [(0, ["none"])]
+                self.rules.setdefault(words[0].lower(), []).append(
+                    (ttl, words[1:]))
+
+    def rules_of(self, name):
+        """Returns the lines of the name, each as its ttl and words."""
+        self.read_rules()
+        return (
+            self.rules.get(name.lower())
+            or self.rules.get("*")
+            or [(0, ["none"])]
+        )
 
     def records(self, rules, kind):
         found = []

@@ -311,14 +311,15 @@ usable() {
 	    wc -l)" -eq "$1" ]
 }
 
-# What happens is on the control thread alone, and 2 000 servers are many for
-# ThreadSanitizer.
+# A thousand questions are under way at a time: within the timeout the name server
+# has to get through as many.  What happens is on the control thread alone, and
+# 2 000 servers are many for ThreadSanitizer.
 # bats test_tags=onethread
 @test "resolver: a start with 2 000 names comes up beside a silent name server" {
 	start_names
 	names '* silent'
 	start_lfproxy < <(config "$(many 2000 resolve=ttl)" |
-	    sed 's/^timeout.*/timeout = 2s/')
+	    sed 's/^timeout.*/timeout = 5s/')
 	is status s1 'MAINT (resolution)'
 	is status s2000 'MAINT (resolution)'
 	ctl show servers app | grep -q 's2000 .*MAINT'
@@ -329,7 +330,7 @@ usable() {
 	[ "$(wc -l <"$LFPROXY_LOG")" -lt 100 ] ||
 	    fail "$(wc -l <"$LFPROXY_LOG") lines"
 	names '* ttl=60 127.0.0.1'
-	wait_for 60 usable 2000
+	wait_for 300 usable 2000
 }
 
 # ready_in FILE: the milliseconds from the start until lfproxy is ready.
