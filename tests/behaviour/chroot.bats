@@ -158,7 +158,7 @@ enter() {
 	[ "$SCALE" -eq 1 ] || skip "a sanitizer starts with /proc alone"
 	need_chroot
 	start_app a
-	BACKEND="check = script interval=200ms
+	BACKEND="check = script interval=200ms timeout=20s
 		check_command = /check" jail
 	furnish "$LFPROXY" /bin/sh /bin/ls
 	: >"$JAIL/dev/null"

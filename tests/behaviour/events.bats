@@ -7,7 +7,7 @@
 load helpers
 load stat
 
-CHECKED='check = connect interval=100ms timeout=1s fall=2 rise=1'
+CHECKED='check = connect interval=100ms timeout=20s fall=2 rise=1'
 
 @test "events: a server's way down and up, with the time and the cause" {
 	start_app a

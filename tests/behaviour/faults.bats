@@ -3,7 +3,7 @@
 
 load helpers
 
-CHECKED='check = connect interval=200ms timeout=1s fall=2 rise=2'
+CHECKED='check = connect interval=200ms timeout=20s fall=2 rise=2'
 
 @test "faults: a server killed in mid-traffic takes only its own sessions" {
 	local n

@@ -79,8 +79,8 @@ benchmark() {
 		check = connect interval=100ms timeout=5s
 		[backend app]
 		server = a $(addr a)
-		server = b $(addr b)
-		check = http path=/healthz interval=100ms timeout=500ms fall=2 rise=1
+		server = b $(addr b) check_timeout=500ms
+		check = http path=/healthz interval=100ms timeout=20s fall=2 rise=1
 	END
 	spawn wrk wrk -t1 -c8 -d$((3 * PATIENCE)) -H 'Connection: close' \
 	    "$(url)"

@@ -53,7 +53,7 @@ hold() {
 
 	start_app a
 	start_app b
-	BACKEND='check = http path=/ interval=100ms' web a b
+	BACKEND='check = http path=/ interval=100ms timeout=20s' web a b
 	wait_for 10 memory_at_least heap curl 1000
 	read -r named heap rest < <(ctl show memory json | python3 -c '
 import json, sys

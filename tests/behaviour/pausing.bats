@@ -139,7 +139,7 @@ eject_time = 900ms' web r 'b backup'
 	client_gets b
 	stop_lfproxy
 	end b
-	BACKEND='check = connect interval=200ms timeout=1s fall=2 rise=1' \
+	BACKEND='check = connect interval=200ms timeout=20s fall=2 rise=1' \
 	    patient 'r check=off' b
 	wait_for 10 says_down app/b
 	client_pauses

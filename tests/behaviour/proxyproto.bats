@@ -159,7 +159,7 @@ nginx_ready() {
 	start_nginx
 	for version in v1 v2; do
 		OPTIONS='' front '' "server = nginx $(addr nginx) send_proxy=$version" \
-		    'check = http interval=100ms'
+		    'check = http interval=100ms timeout=20s'
 		client=$(fetch -o /dev/null -w '%{local_port}' "$(url in)")
 		wait_for 10 grep -qx "127.0.0.1 $client 127.0.0.1 $(port in)" \
 		    "$T/nginx.told"
@@ -557,7 +557,7 @@ haproxy_ready() {
 	start_haproxy behind accept-proxy
 	for version in v1 v2; do
 		front '' "server = behind $(addr behind) send_proxy=$version" \
-		    'check = http interval=200ms'
+		    'check = http interval=200ms timeout=20s'
 		ha=send-proxy
 		[ $version = v1 ] || ha=send-proxy-v2
 		start_haproxy before-$version '' "$(listening in) $ha check"

@@ -7,7 +7,7 @@ load helpers
 load stat
 
 # The checks of a server that is started and ended.
-CHECKED='check = connect interval=100ms timeout=1s fall=2 rise=1'
+CHECKED='check = connect interval=100ms timeout=20s fall=2 rise=1'
 
 # none DEFAULTS: server a was there, and is down.
 none() {

@@ -37,11 +37,11 @@ kills_are_done() {
 # kills N: upgrades of which one side is killed, under a load whose sessions come
 # again when they are cut.
 kills() {
-	local seed=${KILL_SEED:-$RANDOM} i
+	local seed=${KILL_SEED:-$RANDOM} deadline=$((600 + $1 * 60)) i
 
 	echo "# KILL_SEED=$seed" >&3
-	serve load "$TOOLS/upgradeload" server --cuts --deadline 3000
-	start_app page --deadline 3000
+	serve load "$TOOLS/upgradeload" server --cuts --deadline "$deadline"
+	start_app page --deadline "$deadline"
 	PORTS=()
 	for i in 0 1 2 3 4; do
 		PORTS[i]=127.0.0.1:$(free_port)
@@ -51,13 +51,13 @@ kills() {
 	    "$(ports_are "${PORTS[@]:0:4}")" "$1" "$seed"
 	wait_for 20 has_line kills '^ready$'
 	spawn clients "$TOOLS/upgradeload" client "${PORTS[@]:0:4}" --cuts \
-	    --sessions "$(scaled 400)" --rate 100 --deadline 3000
+	    --sessions "$(scaled 400)" --rate 100 --deadline "$deadline"
 	wait_for 60 has_line clients '^established '
 	: >"$T/begin"
-	wait_for $((60 + $1 * 10)) kills_are_done
+	wait_for "$deadline" kills_are_done
 	signal load USR1
 	signal clients USR1
-	finish clients 120
+	finish clients 300
 	echo "# $(grep '^open=' "$T/clients.out")" >&3
 	echo "# $(grep '^rounds' "$T/kills.out")" >&3
 	[[ $output =~ open=0\ .*\ wrong=0\ .*\ refused=0\  ]] || fail "$output"
