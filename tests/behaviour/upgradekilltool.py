@@ -355,6 +355,11 @@ class Rounds:
         self.story += f", {text.strip()!r}"
         print(self.story, file=sys.stderr, flush=True)
         failed = "this process goes on" in text
+        m.poll()
+        # The channel of a process that was killed may be closed, and lfproxy
+        # goes on, before the manager is told that it has ended.
+        if failed and m.main != former:
+            m.wait(lambda: m.starts > starts, "the main process is replaced")
         m.wait(lambda: self.pid_now() in m.family(), "a process answers",
                pause=0.02)
         m.wait(self.served, "a session is served")
