@@ -47,6 +47,19 @@ file_watch_read(struct file_watch *watch)
 	ev_timer_stop(watch->loop, &watch->settle);
 }
 
+void
+file_watch_hold(struct file_watch *watch)
+{
+	ev_io_stop(watch->loop, &watch->io);
+}
+
+void
+file_watch_go_on(struct file_watch *watch)
+{
+	if (watch->inotify >= 0)
+		ev_io_start(watch->loop, &watch->io);
+}
+
 bool
 file_watch_is_settling(const struct file_watch *watch)
 {

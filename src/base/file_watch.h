@@ -58,6 +58,13 @@ void file_watch_settle_in(struct file_watch *watch, uint64_t settle_ms);
 /* The owner reads now what has changed so far. */
 void file_watch_read(struct file_watch *watch);
 
+/* Leaves events to the kernel while a thread reads: changed cannot tell yet
+ * which of them concern the files that the thread finds. */
+void file_watch_hold(struct file_watch *watch);
+
+/* The owner knows these files now. */
+void file_watch_go_on(struct file_watch *watch);
+
 /* Whether changes are settling: settled will be called. */
 bool file_watch_is_settling(const struct file_watch *watch);
 

@@ -124,7 +124,9 @@ read_due_lists(struct list_watch *watch)
 		rc = list_load_start(load);
 	}
 	watch->reading = rc == 0;
-	if (rc != 0)
+	if (rc == 0)
+		file_watch_hold(&watch->files);
+	else
 		log_limited(&limit, LOG_LEVEL_WARNING,
 		    "lists that have changed are not read: %s; reload when "
 		    "there is memory",
@@ -269,6 +271,7 @@ on_lists_read(struct ev_loop *loop, ev_async *done, int events)
 	for (size_t i = 0; i < load->n; i++)
 		file_watch_drop(&watch->files, &load->jobs[i].interests);
 	list_load_fini(load);
+	file_watch_go_on(&watch->files);
 	if (failed)
 		timed_task_schedule(
 		    &watch->retry, clock_now_ms() + LIST_WATCH_RETRY_MS);

@@ -142,13 +142,15 @@ read_due(struct tls_watch *watch)
 		    .arg = watch};
 		rc = tls_load_start(&watch->load);
 	}
-	if (rc == 0)
+	if (rc == 0) {
 		watch->state = TLS_WATCH_READING;
-	else
+		file_watch_hold(&watch->files);
+	} else {
 		log_limited(&limit, LOG_LEVEL_WARNING,
 		    "tls: certificates that have changed are not read: %s; "
 		    "reload when there is memory",
 		    strerror(rc));
+	}
 }
 
 static void
@@ -299,6 +301,8 @@ on_thread_done(struct ev_loop *loop, ev_async *done, int events)
 	was_reading = watch->state == TLS_WATCH_READING;
 	watch->state = TLS_WATCH_IDLE;
 	freeing = was_reading && apply_load(watch);
+	if (was_reading)
+		file_watch_go_on(&watch->files);
 	watch->state = freeing ? TLS_WATCH_FREEING : TLS_WATCH_IDLE;
 	if (!freeing && (watch->wanted || any_section_due(watch)))
 		read_due(watch);

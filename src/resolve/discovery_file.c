@@ -90,8 +90,10 @@ read_file_soon(struct file_discovery *d)
 	    .inotify = file_watch_open(&d->files) ? d->files.inotify : -1};
 	rc = thread_start(&d->thread, NULL, file_thread, d);
 	d->is_reading = rc == 0;
-	if (rc == 0)
+	if (rc == 0) {
+		file_watch_hold(&d->files);
 		return;
+	}
 	owner->on_error(owner->arg, strerror(rc));
 	retry_later(d);
 }
@@ -160,6 +162,7 @@ on_file_read(struct ev_loop *loop, ev_async *done, int events)
 	file_watch_warn(&d->files, &d->interests);
 	file_watch_drop(&d->files, &former);
 	interests_fini(&former);
+	file_watch_go_on(&d->files);
 	if (d->wanted)
 		read_file_soon(d);
 	else
