@@ -92,11 +92,11 @@ pause() {
 	read -rt "$1" <>"$T/pause" || :
 }
 
-# wait_for SECONDS COMMAND...: until it succeeds, for a minute at least: others
-# may use this machine.  Looks less often the longer it takes, for most looks
+# wait_for SECONDS COMMAND...: until it succeeds, for three minutes at least:
+# others may use this machine.  Looks less often the longer it takes, for most looks
 # start processes.
 wait_for() {
-	local seconds=$(($1 > 60 ? $1 : 60)) began=${EPOCHREALTIME/[.,]/}
+	local seconds=$(($1 > 180 ? $1 : 180)) began=${EPOCHREALTIME/[.,]/}
 	local us
 
 	shift

@@ -181,8 +181,8 @@ servers = app 5 file=$T/app"
 servers = app 5 file=$T/app"
 	members "$T/app" '127.0.0.1:7 weight=999' 127.0.0.2:7 '127.0.0.3:7 wieght=4' 127.0.0.4:7
 	wait_for 10 lfproxy_said 'member 127.0.0.3:7 .line 3. is left out: unknown option .wieght.'
-	lfproxy_said 'member 127.0.0.1:7 .line 1. keeps its former options: weight: .999. is not'
-	servers 'app1=127.0.0.1:7 app2=127.0.0.2:7 app4=127.0.0.4:7'
+	wait_for 10 lfproxy_said 'member 127.0.0.1:7 .line 1. keeps its former options: weight: .999. is not'
+	wait_for 10 servers 'app1=127.0.0.1:7 app2=127.0.0.2:7 app4=127.0.0.4:7'
 	has weight app1 5
 	set_says left_out 1
 	members "$T/app" '127.0.0.1:7 weight=999' 127.0.0.2:7 '127.0.0.3:7 wieght=4' 127.0.0.4:7 127.0.0.5:7
