@@ -196,7 +196,13 @@ tools: $(TOOLS) $(B)/lab/lab_load ## build the tests' servers and clients
 $(B)/tools/%: tests/tools/%.c | $(B)/.deps
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -pthread $(TOOL_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests $(LDFLAGS) -o $@ $(filter %.c,$^) -pthread \
+	    $(TOOL_LIBS)
+# A larger tool has a folder of its name for all but its main file.
+define tool_parts
+$(B)/tools/$(1): $(wildcard tests/tools/*.h tests/tools/$(1)/*.[ch])
+endef
+$(foreach f,streamer,$(eval $(call tool_parts,$(f))))
 $(addprefix $(B)/tools/,ends streamer tlsload): TOOL_LIBS := $(LIB_SSL) -lm
 $(B)/tools/upgradeload: TOOL_LIBS := -lm
 $(B)/tools/discover: $(call archives,resolve $(BELOW_resolve))

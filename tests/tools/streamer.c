@@ -5,8 +5,7 @@
 #include <getopt.h>
 #include <sys/epoll.h>
 
-#include "stream.h"
-#include "tool.h"
+#include "tools/streamer/stream.h"
 
 #define BATCH 64
 
@@ -26,10 +25,10 @@ client_open(struct stream *s)
 	s->rx_total = opt.mode == MODE_ECHO ? opt.up : opt.down;
 	s->tx_seed = opt.seed + random_below(1u << 30);
 	s->rx_seed = s->tx_seed + (opt.mode == MODE_ECHO ? 0 : DOWN_SEED);
-	put_line(s, "LFS1 %s %llu %llu %llu\n", mode_names[s->mode],
+	stream_put_line(s, "LFS1 %s %llu %llu %llu\n", mode_names[s->mode],
 	    (unsigned long long)s->tx_total, (unsigned long long)s->rx_total,
 	    (unsigned long long)s->tx_seed);
-	set_interest(s);
+	stream_set_interest(s);
 }
 
 /* Ends pauses that are over; returns epoll's timeout. */
@@ -51,7 +50,7 @@ end_pauses(struct stream *streams, size_t n)
 		if (s->tx_at_ms <= now)
 			s->tx_at_ms = 0;
 		any = any || s->rx_at_ms || s->tx_at_ms;
-		set_interest(s);
+		stream_set_interest(s);
 	}
 	return any ? 1 : -1;
 }
@@ -68,10 +67,9 @@ report(uint64_t began_ms)
 {
 	printf("ok=%llu lost=%llu unnamed=%llu failed=%llu up=%llu down=%llu "
 	       "ms=%llu\n",
-	    (unsigned long long)streams_ok, (unsigned long long)streams_lost,
-	    (unsigned long long)streams_unnamed,
-	    (unsigned long long)streams_failed, (unsigned long long)up_bytes,
-	    (unsigned long long)down_bytes,
+	    (unsigned long long)sum.ok, (unsigned long long)sum.lost,
+	    (unsigned long long)sum.unnamed, (unsigned long long)sum.failed,
+	    (unsigned long long)sum.up, (unsigned long long)sum.down,
 	    (unsigned long long)(tool_now_ms() - began_ms));
 	fflush(stdout);
 }
@@ -96,7 +94,7 @@ run_client(const char *address)
 	}
 	printf("established %llu\n", (unsigned long long)running);
 	fflush(stdout);
-	while (running > 0 && !tool_told_to_stop && streams_failed == 0) {
+	while (running > 0 && !tool_told_to_stop && sum.failed == 0) {
 		n = epoll_pwait(epoll_fd, events, BATCH,
 		    end_pauses(streams, opt.connections), &mask);
 		for (int i = 0; i < n; i++) {
@@ -113,13 +111,13 @@ run_client(const char *address)
 		}
 		for (size_t i = 0;
 		     held && reading_allowed && i < opt.connections; i++)
-			set_interest(&streams[i]);
+			stream_set_interest(&streams[i]);
 		held = held && !reading_allowed;
 	}
 	report(began);
 	free(streams);
 	free(rounds);
-	return streams_failed || running ? TOOL_FAILED : TOOL_OK;
+	return sum.failed || running ? TOOL_FAILED : TOOL_OK;
 }
 
 /* -- the server -- */
@@ -158,7 +156,7 @@ end_server_pauses(struct table *t, bool held)
 		one = end_pauses(t->streams[i], 1);
 		timeout = one >= 0 ? one : timeout;
 		if (held && reading_allowed)
-			set_interest(t->streams[i]);
+			stream_set_interest(t->streams[i]);
 	}
 	return timeout;
 }
@@ -207,19 +205,20 @@ run_server(const char *address)
 	}
 	free(t.streams);
 	report(began);
-	return streams_failed ? TOOL_FAILED : TOOL_OK;
+	return sum.failed ? TOOL_FAILED : TOOL_OK;
 }
 
 /* The bytes of a stream to stdout, for other tools to carry. */
 static int
 run_generate(void)
 {
+	static unsigned char bytes[BUFFER];
 	size_t n;
 
 	for (uint64_t at = 0; at < opt.up; at += n) {
 		n = opt.up - at < BUFFER ? (size_t)(opt.up - at) : BUFFER;
-		generate(opt.seed, at, scratch, n);
-		if (fwrite(scratch, 1, n, stdout) != n)
+		stream_generate(opt.seed, at, bytes, n);
+		if (fwrite(bytes, 1, n, stdout) != n)
 			tool_die(TOOL_FAILED, "write: %s", strerror(errno));
 	}
 	return fflush(stdout) ? TOOL_FAILED : TOOL_OK;

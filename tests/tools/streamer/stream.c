@@ -1,95 +1,31 @@
 /* SPDX-License-Identifier: MIT
- * One verified stream: its bytes, its protocol, and what can go wrong.
- *
- * Each byte is a function of seed and position, so both ends can check every
- * byte without keeping any.  A stream is one connection:
- *
- *	client                                server
- *	`LFS1 MODE UP DOWN SEED\n`   ->
- *	                             <-       `NAME\n`
- *	UP bytes                     ->  <-   DOWN bytes (echo: what came)
- *	end of its half              ->
- *	                             <-       `ok UP\n`, then the end
- *
- * In mode `first` the server ends its half after DOWN bytes, without the ok;
- * the client sends its last half of UP only after it has seen that end.
- *
- * With TLS the end of a half is close_notify, without a FIN; an end of the
- * connection that was not announced so is an error.
- *
- * Included once, by streamer.c, which is client or server as opt.server says.
+ * See stream.h.
  */
-#ifndef TOOLS_STREAM_H
-#define TOOLS_STREAM_H
+#include "tools/streamer/stream.h"
 
 #include <sys/epoll.h>
 
-#include "tls_peer.h"
-#include "tool.h"
+#define SEARCH (1u << 20) /* where wrong bytes are looked for */
 
-#define BUFFER    65536
-#define LINE_SIZE 128
-#define SEARCH    (1u << 20) /* where wrong bytes are looked for */
-#define DOWN_SEED 0x5eed0000u
+const char *const mode_names[MODES] = {"both", "echo", "first"};
 
-enum mode { MODE_BOTH, MODE_ECHO, MODE_FIRST, MODES };
-static const char *const mode_names[MODES] = {"both", "echo", "first"};
-
-/* READ_LINE: the server reads the header, the client the name.
- * READ_BYTES: the stream itself.  READ_TRAILER: the client reads the ok.
- * READ_END: nothing but the end may come.  READ_DONE: the end came. */
-enum reading { READ_LINE, READ_BYTES, READ_TRAILER, READ_END, READ_DONE };
-
-/* SEND_LINE: what is in out.  SEND_TRAILER: likewise, the last bytes.
- * SEND_DONE: this half is shut down. */
-enum sending { SEND_LINE, SEND_BYTES, SEND_TRAILER, SEND_DONE };
-
-struct stream {
-	int fd;
-	SSL *ssl; /* NULL: plain */
-	unsigned id;
-	uint32_t interest;
-	enum mode mode;
-	enum reading reading;
-	enum sending sending;
-	bool started; /* server: header read; client: always */
-	bool corrupt; /* something came that should not */
-	uint64_t rx_off, rx_total, rx_seed;
-	uint64_t tx_off, tx_total, tx_seed;
-	uint64_t tx_at_ms, rx_at_ms; /* pauses: not before */
-	size_t line_len, out_len, out_sent, echo_len, echo_sent;
-	char line[LINE_SIZE], out[LINE_SIZE], peer[64];
-	unsigned char *echo; /* server, mode echo: BUFFER bytes */
-};
-
-static struct {
-	bool server;
-	enum mode mode;
-	const char *name, *allow_loss;
-	uint64_t connections, repeat, duration_ms, up, down, seed, chunk,
-	    pause_ms;
-	bool secure;
-	struct tls_wishes tls;
-} opt = {
+struct streamer_options opt = {
     .name = "-", .connections = 1, .repeat = 1, .seed = 1, .chunk = BUFFER};
-
-static int epoll_fd;
-static SSL_CTX *context; /* with opt.secure */
-static uint64_t random_state;
-static uint64_t streams_ok, streams_lost, streams_unnamed, streams_failed;
-static uint64_t up_bytes, down_bytes;
-static volatile sig_atomic_t reading_allowed = 1;
+struct stream_sums sum;
+int epoll_fd;
+SSL_CTX *context;
+uint64_t random_state;
+volatile sig_atomic_t reading_allowed = 1;
 static unsigned char scratch[BUFFER + 8];
 
-static uint64_t
+uint64_t
 random_below(uint64_t n)
 {
 	return tool_mix(random_state++) % n;
 }
 
-/* The stream's bytes from offset on. */
-static void
-generate(uint64_t seed, uint64_t offset, unsigned char *out, size_t len)
+void
+stream_generate(uint64_t seed, uint64_t offset, unsigned char *out, size_t len)
 {
 	uint64_t base = tool_mix(seed), word = 0;
 	size_t done = 0, skip, n;
@@ -112,10 +48,10 @@ explain(struct stream *s, const unsigned char *got, size_t len, uint64_t at)
 
 	fprintf(stderr, "streamer: stream=%u peer=%s mismatch offset=%llu",
 	    s->id, s->peer, (unsigned long long)at);
-	generate(s->rx_seed, at, want, 1);
+	stream_generate(s->rx_seed, at, want, 1);
 	fprintf(stderr, " expected=%02x got=%02x", want[0], got[0]);
 	for (uint64_t o = from; len >= 16 && o < at + SEARCH; o++) {
-		generate(s->rx_seed, o, want, 16);
+		stream_generate(s->rx_seed, o, want, 16);
 		if (memcmp(want, got, 16) != 0)
 			continue;
 		fprintf(stderr, " %s=%llu", o > at ? "lost" : "repeated",
@@ -137,7 +73,7 @@ verify(struct stream *s, const unsigned char *got, size_t len)
 		    (unsigned long long)s->rx_total);
 		return false;
 	}
-	generate(s->rx_seed, s->rx_off, want, len);
+	stream_generate(s->rx_seed, s->rx_off, want, len);
 	if (memcmp(got, want, len) == 0) {
 		s->rx_off += len;
 		return true;
@@ -150,11 +86,8 @@ verify(struct stream *s, const unsigned char *got, size_t len)
 
 /* -- the protocol's lines -- */
 
-static void put_line(struct stream *s, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void
-put_line(struct stream *s, const char *fmt, ...)
+void
+stream_put_line(struct stream *s, const char *fmt, ...)
 {
 	va_list args;
 
@@ -188,7 +121,7 @@ start_server_stream(struct stream *s)
 		if (!s->echo)
 			tool_die(TOOL_SYSTEM, "out of memory");
 	}
-	put_line(s, "%.60s\n", opt.name);
+	stream_put_line(s, "%.60s\n", opt.name);
 	s->started = true;
 	return true;
 }
@@ -423,7 +356,7 @@ next_chunk(const struct stream *s, const unsigned char **ret_from)
 	}
 	if (n > left)
 		n = left;
-	generate(s->tx_seed, s->tx_off, scratch, (size_t)n);
+	stream_generate(s->tx_seed, s->tx_off, scratch, (size_t)n);
 	*ret_from = scratch;
 	return (size_t)n;
 }
@@ -439,7 +372,8 @@ end_sending(struct stream *s)
 			return;
 		s->sending = SEND_TRAILER;
 		if (opt.server && !first)
-			put_line(s, "ok %llu\n", (unsigned long long)s->rx_off);
+			stream_put_line(
+			    s, "ok %llu\n", (unsigned long long)s->rx_off);
 	}
 	if (s->sending == SEND_TRAILER && s->out_len == 0 && stream_end_half(s))
 		s->sending = SEND_DONE;
@@ -533,8 +467,8 @@ wanted_events(const struct stream *s)
 	return want;
 }
 
-static void
-set_interest(struct stream *s)
+void
+stream_set_interest(struct stream *s)
 {
 	struct epoll_event ev = {.data.ptr = s};
 	uint32_t want = wanted_events(s);
@@ -545,7 +479,7 @@ set_interest(struct stream *s)
 	epoll_ctl(epoll_fd, EPOLL_CTL_MOD, s->fd, &ev);
 }
 
-static void
+void
 stream_open(struct stream *s, int fd)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = s};
@@ -568,24 +502,24 @@ static void
 count_failure(const struct stream *s)
 {
 	if (s->corrupt)
-		streams_failed++;
+		sum.failed++;
 	else if (opt.allow_loss && strcmp(s->peer, opt.allow_loss) == 0)
-		streams_lost++;
+		sum.lost++;
 	else if (opt.allow_loss && strcmp(s->peer, "-") == 0)
-		streams_unnamed++;
+		sum.unnamed++;
 	else
-		streams_failed++;
+		sum.failed++;
 }
 
-static void
+void
 stream_close(struct stream *s, bool ok)
 {
 	if (ok)
-		streams_ok++;
+		sum.ok++;
 	else
 		count_failure(s);
-	up_bytes += opt.server ? s->rx_off : s->tx_off;
-	down_bytes += opt.server ? s->tx_off : s->rx_off;
+	sum.up += opt.server ? s->rx_off : s->tx_off;
+	sum.down += opt.server ? s->tx_off : s->rx_off;
 	SSL_free(s->ssl);
 	s->ssl = NULL;
 	close(s->fd);
@@ -594,14 +528,13 @@ stream_close(struct stream *s, bool ok)
 	s->echo = NULL;
 }
 
-/* False when the stream is over. */
-static bool
+bool
 stream_serve(struct stream *s, uint32_t events)
 {
 	bool ok = !is_shaking(s) || stream_shake(s);
 
 	if (ok && is_shaking(s)) {
-		set_interest(s);
+		stream_set_interest(s);
 		return true;
 	}
 	if (ok && (events & (EPOLLIN | EPOLLERR | EPOLLHUP)))
@@ -611,11 +544,9 @@ stream_serve(struct stream *s, uint32_t events)
 	while (ok && has_hidden_bytes(s))
 		ok = receive(s) && send_some(s);
 	if (ok && (s->reading != READ_DONE || s->sending != SEND_DONE)) {
-		set_interest(s);
+		stream_set_interest(s);
 		return true;
 	}
 	stream_close(s, ok);
 	return false;
 }
-
-#endif
