@@ -21,17 +21,19 @@ pace_now_ns(void)
 	return (uint64_t)ts.tv_sec * PACE_NS + (uint64_t)ts.tv_nsec;
 }
 
+/* The state of pace_gap_ns.  Weak: the files of one tool share it. */
+__attribute__((weak)) uint64_t pace_seed = 88172645463325252u;
+
 /* Nanoseconds to the next arrival of a Poisson process (xorshift64). */
 static inline uint64_t
 pace_gap_ns(double mean_ns)
 {
-	static uint64_t seed = 88172645463325252u;
 	double u;
 
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	u = (double)(seed >> 11) / 9007199254740992.0;
+	pace_seed ^= pace_seed << 13;
+	pace_seed ^= pace_seed >> 7;
+	pace_seed ^= pace_seed << 17;
+	u = (double)(pace_seed >> 11) / 9007199254740992.0;
 	return (uint64_t)(-log(1.0 - u) * mean_ns);
 }
 

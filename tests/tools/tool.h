@@ -249,7 +249,8 @@ tool_reset(int fd)
 	close(fd);
 }
 
-static volatile sig_atomic_t tool_told_to_stop;
+/* Weak: the files of one tool share it. */
+__attribute__((weak)) volatile sig_atomic_t tool_told_to_stop;
 
 static inline void
 tool_note_stop(int sig)
