@@ -202,7 +202,7 @@ $(B)/tools/%: tests/tools/%.c | $(B)/.deps
 define tool_parts
 $(B)/tools/$(1): $(wildcard tests/tools/*.h tests/tools/$(1)/*.[ch])
 endef
-$(foreach f,ends streamer tlsload,$(eval $(call tool_parts,$(f))))
+$(foreach f,ends streamer tlsload upgradeload,$(eval $(call tool_parts,$(f))))
 $(addprefix $(B)/tools/,ends streamer tlsload): TOOL_LIBS := $(LIB_SSL) -lm
 $(B)/tools/upgradeload: TOOL_LIBS := -lm
 $(B)/tools/discover: $(call archives,resolve $(BELOW_resolve))
