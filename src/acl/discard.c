@@ -8,8 +8,9 @@
 /* Freeing less takes no longer than starting a thread. */
 #define LARGE_BYTES (UINT64_C(2) << 20)
 
-static void
-start_discard_thread(void *(*run)(void *arg), void *object)
+/* Returns whether a thread of its own runs the function now. */
+static bool
+start_discard_thread(void *(*run)(void *object), void *object)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
@@ -21,7 +22,13 @@ start_discard_thread(void *(*run)(void *arg), void *object)
 		rc = thread_start(&thread, &attr, run, object);
 		(void)pthread_attr_destroy(&attr);
 	}
-	if (rc != 0)
+	return rc == 0;
+}
+
+static void
+discard(void *(*run)(void *object), void *object, size_t bytes)
+{
+	if (bytes < LARGE_BYTES || !start_discard_thread(run, object))
 		(void)run(object);
 }
 
@@ -46,10 +53,7 @@ acl_content_discard(struct acl_content *content)
 
 	if (content)
 		acl_content_memory(content, &use);
-	if (use.heap >= LARGE_BYTES)
-		start_discard_thread(discard_content, content);
-	else
-		acl_content_free(content);
+	discard(discard_content, content, use.heap);
 }
 
 void
@@ -59,8 +63,5 @@ acl_table_discard(struct acl_table *table)
 
 	if (table)
 		acl_table_memory(table, &use);
-	if (use.heap >= LARGE_BYTES)
-		start_discard_thread(discard_table, table);
-	else
-		acl_table_free(table);
+	discard(discard_table, table, use.heap);
 }

@@ -10,7 +10,7 @@
 #include "acl/content.h"
 
 /* Frees as acl_content_free: a large content on a thread of its own, or at once
- * if no thread can be started.  No other thread uses it. */
+ * if no thread can be started.  No other thread uses it.  Accepts NULL. */
 void acl_content_discard(struct acl_content *content);
 
 /* Frees as acl_table_free, in the same way. */

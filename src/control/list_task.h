@@ -25,6 +25,8 @@ struct list_tasks {
 	struct list all;
 };
 
+/* Prepares the given storage: no task is under way.  Tables that are replaced
+ * are freed after a grace period. */
 void list_tasks_start(
     struct list_tasks *tasks, struct ev_loop *loop, struct grace *grace);
 

@@ -4,17 +4,13 @@
 #include "control/upgrade.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +21,6 @@
 #include "base/text_out.h"
 #include "control/control_internal.h"
 #include "control/handed.h"
-#include "control/root.h"
 #include "control/session_sender.h"
 #include "control/upgrade_program.h"
 #include "net/handover.h"
@@ -52,11 +47,8 @@ struct upgrade {
 	bool takes_sessions;
 	int unconfirmed; /* see notify_successor; -1: closed */
 	uint64_t confirm_by_ms;
-	bool served;   /* the other process has the sockets */
-	int channel;   /* -1: closed */
-	pid_t pid;     /* 0: not begun, or ended */
-	bool started;  /* by this process, which may end it */
-	bool is_child; /* this process is told how it ends */
+	bool served; /* the other process has the sockets */
+	struct upgrade_process other;
 	ev_io io;
 	ev_child child;
 	struct timed_task deadline, confirmation;
@@ -73,11 +65,11 @@ stop_watching(struct upgrade *u)
 	ev_child_stop(loop, &u->child);
 	timed_task_cancel(&u->deadline);
 	timed_task_cancel(&u->confirmation);
-	if (u->channel >= 0)
-		close(u->channel);
+	if (u->other.channel >= 0)
+		close(u->other.channel);
 	if (u->unconfirmed >= 0)
 		close(u->unconfirmed);
-	u->channel = u->unconfirmed = -1;
+	u->other.channel = u->unconfirmed = -1;
 	handed_free(&u->handed);
 	free(u->commands);
 	u->commands = NULL;
@@ -111,9 +103,9 @@ fail_upgrade(struct upgrade *u, const char *fmt, ...)
 	va_end(values);
 	snprintf(u->result.text, sizeof(u->result.text), "no upgrade%s: %s",
 	    u->control->phase == RUNNING ? ", this process goes on" : "", why);
-	if (u->pid > 0 && u->started) {
-		kill(u->pid, SIGKILL);
-		(void)kill(-u->pid, SIGKILL);
+	if (u->other.pid > 0 && u->other.started) {
+		kill(u->other.pid, SIGKILL);
+		(void)kill(-u->other.pid, SIGKILL);
 	}
 	handed_restore(&u->handed);
 	finish_upgrade(u, false);
@@ -136,7 +128,7 @@ on_settled(void *arg, uint32_t passed, bool lost)
 		        c->model->spec->global.drain_timeout_ms, limit));
 	snprintf(u->result.text, sizeof(u->result.text),
 	    "process %d has %s %zu listening socket%s and %u session%s%s%s",
-	    (int)u->pid, lost ? "ended with" : "taken over", u->handed.n,
+	    (int)u->other.pid, lost ? "ended with" : "taken over", u->handed.n,
 	    text_s(u->handed.n), passed, text_s(passed),
 	    lost ? ": no process accepts clients" : "", rest);
 	stop_when_settled(c);
@@ -157,7 +149,7 @@ commit_upgrade(struct upgrade *u)
 	}
 	u->served = true;
 	notify_close();
-	(void)handover_send(u->channel, &left);
+	(void)handover_send(u->other.channel, &left);
 	if (c->follower.leave)
 		c->follower.leave(c->follower.arg);
 	stop_for_successor(c);
@@ -165,10 +157,10 @@ commit_upgrade(struct upgrade *u)
 	ev_child_stop(c->loop, &u->child);
 	timed_task_cancel(&u->deadline);
 	if (u->takes_sessions) {
-		c->sender =
-		    session_sender_new(c, u->channel, u->later, on_settled, u);
+		c->sender = session_sender_new(
+		    c, u->other.channel, u->later, on_settled, u);
 		u->later = NULL;
-		u->channel = -1;
+		u->other.channel = -1;
 	}
 	if (!c->sender)
 		on_settled(u, 0, false);
@@ -200,7 +192,7 @@ send_handover(struct upgrade *u)
 			    proxy_numbers_end(&u->control->proxy),
 			    proxy_sessions(&u->control->proxy));
 		}
-		rc = handover_send(u->channel, &m);
+		rc = handover_send(u->other.channel, &m);
 		if (rc != 0)
 			break;
 		u->handed.sent += m.n;
@@ -234,11 +226,11 @@ on_closed(struct upgrade *u)
 {
 	static struct handover m;
 
-	if (u->is_child)
+	if (u->other.is_child)
 		ev_io_stop(u->control->loop, &u->io);
-	else if (!tells_failure(u, handover_receive(u->channel, &m), &m))
-		fail_upgrade(
-		    u, "process %d has ended before it served", (int)u->pid);
+	else if (!tells_failure(u, handover_receive(u->other.channel, &m), &m))
+		fail_upgrade(u, "process %d has ended before it served",
+		    (int)u->other.pid);
 }
 
 /* Returns whether the manager knows by now which process is the main one, or
@@ -251,7 +243,7 @@ has_confirmed(struct upgrade *u)
 
 	if (u->unconfirmed >= 0)
 		return poll(&end, 1, 0) > 0;
-	rc = notify_successor(u->pid);
+	rc = notify_successor(u->other.pid);
 	if (rc >= 0)
 		u->unconfirmed = rc;
 	return rc < 0 && rc != -EAGAIN;
@@ -264,7 +256,8 @@ has_confirmed(struct upgrade *u)
  * when the manager had read the message: if that dies later, the manager starts
  * the next one.  A process that dies before it was confirmed may have become
  * the main one or not; this one goes on, which serves either way: a manager
- * that believed ends it with the rest of the service, and starts anew. */
+ * that believed ends it with the rest of the service, and then
+ * starts another one. */
 static void
 await_confirmation(struct timed_task *task, uint64_t now_ms)
 {
@@ -272,7 +265,7 @@ await_confirmation(struct timed_task *task, uint64_t now_ms)
 
 	if (!has_confirmed(u) && now_ms < u->confirm_by_ms)
 		timed_task_schedule(task, now_ms + CONFIRM_LOOK_MS);
-	else if (upgrade_has_ended(u->pid, u->channel))
+	else if (upgrade_has_ended(u->other.pid, u->other.channel))
 		on_closed(u);
 	else
 		commit_upgrade(u);
@@ -294,22 +287,22 @@ static void
 upgrade_take_message(struct upgrade *u)
 {
 	static struct handover m;
-	int rc = handover_receive(u->channel, &m);
+	int rc = handover_receive(u->other.channel, &m);
 
 	if (rc == -EAGAIN || tells_failure(u, rc, &m))
 		return;
 	if (rc == 0 || rc == -ECONNRESET ||
 	    (rc == 1 && m.kind == HANDOVER_READY &&
-	        upgrade_has_ended(u->pid, u->channel)))
+	        upgrade_has_ended(u->other.pid, u->other.channel)))
 		on_closed(u);
 	else if (rc < 0)
 		fail_upgrade(u, "process %d does not speak as lfproxy does",
-		    (int)u->pid);
+		    (int)u->other.pid);
 	else if (m.kind == HANDOVER_READY && u->committed && !u->ready)
 		on_ready(u, &m);
 	else
-		fail_upgrade(
-		    u, "process %d sends what is not expected", (int)u->pid);
+		fail_upgrade(u, "process %d sends what is not expected",
+		    (int)u->other.pid);
 }
 
 static void
@@ -331,7 +324,7 @@ upgrade_on_channel(struct ev_loop *loop, ev_io *io, int events)
 		    strerror(-rc));
 	} else if (u->committed) {
 		ev_io_stop(loop, io);
-		ev_io_set(io, u->channel, EV_READ);
+		ev_io_set(io, u->other.channel, EV_READ);
 		ev_io_start(loop, io);
 	}
 }
@@ -359,9 +352,9 @@ on_child(struct ev_loop *loop, ev_child *child, int events)
 
 	(void)loop;
 	(void)events;
-	u->pid = 0;
+	u->other.pid = 0;
 	(void)kill(-child->rpid, SIGKILL);
-	if (!tells_failure(u, handover_receive(u->channel, &m), &m))
+	if (!tells_failure(u, handover_receive(u->other.channel, &m), &m))
 		report_exit(u, child->rpid, child->rstatus);
 }
 
@@ -371,8 +364,8 @@ on_upgrade_deadline(struct timed_task *task, uint64_t now_ms)
 	struct upgrade *u = container_of(task, struct upgrade, deadline);
 
 	(void)now_ms;
-	fail_upgrade(u, "process %d did not serve within %d s", (int)u->pid,
-	    UPGRADE_WAIT_MS / 1000);
+	fail_upgrade(u, "process %d did not serve within %d s",
+	    (int)u->other.pid, UPGRADE_WAIT_MS / 1000);
 }
 
 /* -- the beginning -- */
@@ -419,70 +412,6 @@ collect_all(struct upgrade *u, struct err *err)
 	       err_oom(err);
 }
 
-static bool
-start_program(struct upgrade *u, const char *path, struct err *err)
-{
-	int ends[2], rc;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
-	    fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
-		return err_set(
-		    err, "no socket for the hand-over: %s", strerror(errno));
-	u->channel = ends[0];
-	rc = upgrade_spawn(path, ends[1], &u->pid, &u->is_child);
-	u->started = rc == 0;
-	close(ends[1]);
-	return rc == 0 ||
-	       err_set(err, "'%s' cannot be started: %s", path, strerror(rc));
-}
-
-/* Connects to a process that waits at the abstract address `@NAME`. */
-static bool
-connect_to_process(struct upgrade *u, const char *name, struct err *err)
-{
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-	size_t n = strnlen(name, sizeof(addr.sun_path));
-	int fd =
-	    socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	u->channel = fd;
-	if (n == sizeof(addr.sun_path))
-		return err_set(err, "'%.60s...' is too long a name", name);
-	memcpy(addr.sun_path + 1, name + 1, n - 1);
-	if (fd < 0 ||
-	    connect(fd, (const struct sockaddr *)&addr,
-	        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) < 0 ||
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-		return err_set(
-		    err, "no process waits at '%s': %s", name, strerror(errno));
-	if (peer.uid != 0 && peer.uid != geteuid())
-		return err_set(err,
-		    "the process at '%s' is another user's (uid %u)", name,
-		    (unsigned)peer.uid);
-	u->pid = peer.pid;
-	return true;
-}
-
-static bool
-begin_with(struct upgrade *u, const char *path, struct err *err)
-{
-	char own[4096];
-
-	if (path && *path == '@')
-		return connect_to_process(u, path, err);
-	if (*root_text() && !notify_can_be_reached())
-		return err_set(err,
-		    "the other process could not tell the service manager "
-		    "that it serves: its socket (NOTIFY_SOCKET) is outside of "
-		    "chroot = %.200s; bind-mount it there, or use "
-		    "RootDirectory= of the unit instead",
-		    root_text());
-	return (path || upgrade_own_path(own, sizeof(own), err)) &&
-	       start_program(u, path ? path : own, err);
-}
-
 struct upgrade *
 upgrade_begin(struct control *control, const char *path, struct err *err)
 {
@@ -503,22 +432,22 @@ upgrade_begin(struct control *control, const char *path, struct err *err)
 	}
 	u->control = c;
 	u->refs = 2; /* the control thread's until it is done */
-	u->channel = u->unconfirmed = -1;
+	u->other.channel = u->unconfirmed = -1;
 	ev_init(&u->io, upgrade_on_channel);
 	ev_init(&u->child, on_child);
 	timed_task_init(&u->deadline, &c->task_timer, on_upgrade_deadline);
 	timed_task_init(&u->confirmation, &c->task_timer, await_confirmation);
-	if (!collect_all(u, err) || !begin_with(u, path, err)) {
+	if (!collect_all(u, err) || !upgrade_reach(&u->other, path, err)) {
 		stop_watching(u);
 		free(u);
 		return NULL;
 	}
 	c->upgrade = u;
 	u->io.data = u->child.data = u;
-	ev_io_set(&u->io, u->channel, EV_READ | EV_WRITE);
+	ev_io_set(&u->io, u->other.channel, EV_READ | EV_WRITE);
 	ev_io_start(c->loop, &u->io);
-	if (u->is_child) {
-		ev_child_set(&u->child, u->pid, 0);
+	if (u->other.is_child) {
+		ev_child_set(&u->child, u->other.pid, 0);
 		ev_child_start(c->loop, &u->child);
 	}
 	timed_task_schedule(&u->deadline, clock_now_ms() + UPGRADE_WAIT_MS);

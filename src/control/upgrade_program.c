@@ -10,12 +10,15 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/notify.h"
@@ -163,9 +166,13 @@ spawn_sibling(struct start *start, pid_t *ret_pid)
  * A service manager is told when a child of its own ends.  The main process of
  * the service has to be one: systemd does not notice the end of another one
  * before all processes of the service have ended, and takes that for a clean
- * end, after which it starts none.  Process 1 has no parent to share. */
-int
-upgrade_spawn(const char *path, int channel, pid_t *ret_pid, bool *ret_child)
+ * end, after which it starts none.  Process 1 has no parent to share.
+ *
+ * The new process has the channel as descriptor INHERITED_FIRST, and no other
+ * one besides the standard ones.  *ret_child: whether it is this process's
+ * child.  Returns 0 or an errno value. */
+static int
+spawn_program(const char *path, int channel, pid_t *ret_pid, bool *ret_child)
 {
 	char handover[40], notify[160], watchdog[48];
 	char filter[SYSCALL_FILTER_VARIABLE_SIZE];
@@ -197,9 +204,10 @@ upgrade_spawn(const char *path, int channel, pid_t *ret_pid, bool *ret_child)
 	return rc;
 }
 
-/* There may be no /proc in a chroot. */
-bool
-upgrade_own_path(char *out, size_t size, struct err *err)
+/* Writes the path that this process was started from, also if the file there
+ * has been replaced since.  There may be no /proc in a chroot. */
+static bool
+own_path(char *out, size_t size, struct err *err)
 {
 	static const char gone[] = " (deleted)";
 	const char *at_exec = (const char *)getauxval(AT_EXECFN);
@@ -227,7 +235,7 @@ upgrade_is_due(void)
 	char path[4096];
 	struct err err;
 
-	return upgrade_own_path(path, sizeof(path), &err) &&
+	return own_path(path, sizeof(path), &err) &&
 	       stat("/proc/self/exe", &runs) == 0 && stat(path, &there) == 0 &&
 	       (runs.st_dev != there.st_dev || runs.st_ino != there.st_ino);
 }
@@ -240,4 +248,73 @@ upgrade_has_ended(pid_t pid, int channel)
 	return (poll(&end, 1, 0) > 0 &&
 	           end.revents & (POLLRDHUP | POLLHUP | POLLERR)) ||
 	       system_is_zombie(pid);
+}
+
+static bool
+start_program(
+    struct upgrade_process *process, const char *path, struct err *err)
+{
+	int ends[2], rc;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return err_set(
+		    err, "no socket for the hand-over: %s", strerror(errno));
+	process->channel = ends[0];
+	rc = fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0
+	         ? errno
+	         : spawn_program(
+	               path, ends[1], &process->pid, &process->is_child);
+	process->started = rc == 0;
+	close(ends[1]);
+	return rc == 0 ||
+	       err_set(err, "'%s' cannot be started: %s", path, strerror(rc));
+}
+
+/* Connects to a process that waits at the abstract address `@NAME`. */
+static bool
+connect_to_process(
+    struct upgrade_process *process, const char *name, struct err *err)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	size_t n = strnlen(name, sizeof(addr.sun_path));
+	int fd =
+	    socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	process->channel = fd;
+	if (n == sizeof(addr.sun_path))
+		return err_set(err, "'%.60s...' is too long a name", name);
+	memcpy(addr.sun_path + 1, name + 1, n - 1);
+	if (fd < 0 ||
+	    connect(fd, (const struct sockaddr *)&addr,
+	        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+		return err_set(
+		    err, "no process waits at '%s': %s", name, strerror(errno));
+	if (peer.uid != 0 && peer.uid != geteuid())
+		return err_set(err,
+		    "the process at '%s' is another user's (uid %u)", name,
+		    (unsigned)peer.uid);
+	process->pid = peer.pid;
+	return true;
+}
+
+bool
+upgrade_reach(
+    struct upgrade_process *process, const char *path, struct err *err)
+{
+	char own[4096];
+
+	if (path && *path == '@')
+		return connect_to_process(process, path, err);
+	if (*root_text() && !notify_can_be_reached())
+		return err_set(err,
+		    "the other process could not tell the service manager "
+		    "that it serves: its socket (NOTIFY_SOCKET) is outside of "
+		    "chroot = %.200s; bind-mount it there, or use "
+		    "RootDirectory= of the unit instead",
+		    root_text());
+	return (path || own_path(own, sizeof(own), err)) &&
+	       start_program(process, path ? path : own, err);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The program of an upgrade: where it is, and how it is started.
+ * The other process of an upgrade: how it is started or reached, and whether it
+ * has ended.  All functions run on the control thread; none waits for the other
+ * process.
  */
 #ifndef CONTROL_UPGRADE_PROGRAM_H
 #define CONTROL_UPGRADE_PROGRAM_H
@@ -18,19 +20,26 @@ void upgrade_set_arguments(char *const *argv);
  * started from, as after an upgrade of its package.  Looks at the disk. */
 bool upgrade_is_due(void);
 
-/* Writes the path that this process was started from, also if the file there
- * has been replaced since. */
-bool upgrade_own_path(char *out, size_t size, struct err *err) MUST_CHECK;
+/* The other process of an upgrade. */
+struct upgrade_process {
+	pid_t pid;     /* 0: not begun, or ended */
+	int channel;   /* -1: closed */
+	bool started;  /* by this process, which may end it */
+	bool is_child; /* this process is told how it ends */
+};
 
-/* Starts the program at that path.  The new process has the channel as
- * descriptor INHERITED_FIRST, and no other one besides the standard ones.  It
- * leads a process group of its own until it takes over (takeover.c), so that
- * what a program that fails has started can be ended: the listening sockets
- * would stay open with the channel.  *ret_child: whether it is this process's
- * child; otherwise it is the service manager's, as this one is.  Returns 0 or
- * an errno value. */
-int upgrade_spawn(
-    const char *path, int channel, pid_t *ret_pid, bool *ret_child) MUST_CHECK;
+/* Starts the program at that path, or, path NULL, at the path that this process
+ * was started from; `@NAME`: connects to a process of root's or this user's
+ * that waits at that abstract address.  The caller closes process->channel,
+ * which is non-blocking, also after a failure; it is -1 before.
+ *
+ * A new process leads a process group of its own until it takes over
+ * (takeover.c), so that what a program that fails has started can be ended: the
+ * listening sockets would stay open with the channel.  It is the service
+ * manager's child, as this one is, if there is a manager.  Returns false with
+ * err set. */
+bool upgrade_reach(struct upgrade_process *process, const char *path,
+    struct err *err) MUST_CHECK;
 
 /* Returns whether the other process has closed its end of the channel, whatever
  * it has said before, or has become a zombie: threads that have still to end
