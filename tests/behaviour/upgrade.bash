@@ -145,6 +145,28 @@ begin_with() {
 	PORT=$(listening web)
 }
 
+# slow_server NAME: answers when it is told to.
+slow_server() {
+	serve "$1" "${UPGRADE_TOOL[@]}" server
+}
+
+# asks NAME LINE [half]: a client that waits for its answer.
+asks() {
+	spawn "$1" "${UPGRADE_TOOL[@]}" ask "$PORT" "$2" ${3:+"$3"}
+	wait_for 10 has_line "$1" connected
+}
+
+# answers NAME LINE
+answers() {
+	finish "$1" 30
+	equal "the answer of $1" "connected answered $2" "$(xargs <<<"$output")"
+}
+
+# in_state STATE N: so many sessions are in it.
+in_state() {
+	[ "$(ctl show sess json | grep -o "\"state\":\"$1\"" | wc -l)" = "$2" ]
+}
+
 # of_info NAME: a figure of `show info`.
 of_info() {
 	ctl show info | sed -n "s/^$1: //p"

@@ -120,14 +120,20 @@ end_slow_upgrade() {
 	stop_newest
 }
 
-# late_program: an lfproxy that begins when there is a file go.
-late_program() {
+has_child() {
+	[ -n "$(pgrep -P "$FIRST")" ]
+}
+
+# begin_late_upgrade: to an lfproxy that begins when there is a file go.
+begin_late_upgrade() {
 	cat >"$T/late" <<-END
 		#!/bin/sh
 		until [ -e '$T/go' ]; do sleep 0.05; done
 		exec '$BUILD/lfproxy' "\$@"
 	END
 	chmod +x "$T/late"
+	spawn upgrade "$BUILD/lfproxyctl" -S "$ADMIN" upgrade "$T/late"
+	wait_for 10 has_child
 }
 
 @test "upgrade: no change is lost between the two processes" {
@@ -135,10 +141,7 @@ late_program() {
 
 	start_app a
 	begin
-	late_program
-	spawn upgrade "$BUILD/lfproxyctl" -S "$ADMIN" upgrade "$T/late"
-	begun() { [ -n "$(pgrep -P "$FIRST")" ]; }
-	wait_for 10 begun
+	begin_late_upgrade
 	for word in 'set server app/a state maint' 'set weight app/a 7' \
 	    'disable frontend web for 1h' 'set maxconn frontend web 9' \
 	    'drain server app/a' 'add server app/n 127.0.0.1:1'; do
@@ -161,10 +164,7 @@ late_program() {
 @test "upgrade: a client that waits is told when lfproxy is stopped" {
 	start_app a
 	begin
-	late_program
-	spawn upgrade "$BUILD/lfproxyctl" -S "$ADMIN" upgrade "$T/late"
-	begun() { [ -n "$(pgrep -P "$FIRST")" ]; }
-	wait_for 10 begun
+	begin_late_upgrade
 	kill -TERM "$FIRST"
 	wait_for 20 ended "${PIDS[upgrade]}"
 	equal "answer" 'no upgrade: lfproxy is stopping' \

@@ -9,30 +9,8 @@ load ctl
 load tls
 load upgrade
 
-# slow_server NAME: answers when it is told to.
-slow_server() {
-	serve "$1" "${UPGRADE_TOOL[@]}" server
-}
-
-# asks NAME LINE [half]: a client that waits for its answer.
-asks() {
-	spawn "$1" "${UPGRADE_TOOL[@]}" ask "$PORT" "$2" ${3:+"$3"}
-	wait_for 10 has_line "$1" connected
-}
-
-# answers NAME LINE
-answers() {
-	finish "$1" 30
-	equal "the answer of $1" "connected answered $2" "$(xargs <<<"$output")"
-}
-
 sessions_are() {
 	[ "$(of_info CurrConns)" = "$1" ]
-}
-
-# in_state STATE N: so many sessions are in it.
-in_state() {
-	[ "$(ctl show sess json | grep -o "\"state\":\"$1\"" | wc -l)" = "$2" ]
 }
 
 @test "upgrade: streams go on in the other process, and no byte is lost" {
@@ -513,6 +491,15 @@ secure_frontend() {
 	END
 }
 
+# begin_tls_session: a client at that frontend, which ends with descriptor 7.
+begin_tls_session() {
+	mkfifo "$T/fifo"
+	spawn tls sh -c "exec openssl s_client -quiet -connect $(listening secure) <'$T/fifo'"
+	exec 7>"$T/fifo"
+	echo hello >&7
+	wait_for 10 has_line s 'got hello'
+}
+
 @test "upgrade: sessions with TLS stay in the former process" {
 	make_site www.example
 	slow_server s
@@ -523,11 +510,7 @@ secure_frontend() {
 	NOTIFY_SOCKET=$T/notify launch_lfproxy -c "$T/lfproxy.ini"
 	FIRST=$LFPROXY_PID
 	PORT=$(listening web)
-	mkfifo "$T/fifo"
-	spawn tls sh -c "exec openssl s_client -quiet -connect $(listening secure) <'$T/fifo'"
-	exec 7>"$T/fifo"
-	echo hello >&7
-	wait_for 10 has_line s 'got hello'
+	begin_tls_session
 	asks plain plain
 	wait_for 10 has_line s 'got plain'
 	upgrade
@@ -564,11 +547,7 @@ secure_frontend() {
 	launch_lfproxy -c "$T/lfproxy.ini"
 	FIRST=$LFPROXY_PID
 	PORT=$(listening web)
-	mkfifo "$T/fifo"
-	spawn tls sh -c "exec openssl s_client -quiet -connect $(listening secure) <'$T/fifo'"
-	exec 7>"$T/fifo"
-	echo hello >&7
-	wait_for 10 has_line s 'got hello'
+	begin_tls_session
 	upgrade
 	second=$LFPROXY_PID
 	upgrade

@@ -93,18 +93,14 @@ request() {
 	printf 'PROXY TCP4 %s 192.0.2.1 1 2\r\nGET / HTTP/1.0\r\n\r\n' "$1" >&7
 }
 
-in_state() {
-	[[ $(ctl show sess json) == *"\"state\":\"$1\""* ]]
-}
-
 # Symptom: the proxy had a session too many in the table, for ever.
 @test "upgrade: a client that a header has still to name counts once it has come" {
 	begin_behind_proxy 'limit = sessions=9 rate=100/s'
 	exec 7<>"/dev/tcp/127.0.0.1/${PORT##*:}"
-	wait_for 10 in_state INSPECTING
+	wait_for 10 in_state INSPECTING 1
 	upgrade
 	wait_for 10 ended "$FIRST"
-	in_state INSPECTING
+	in_state INSPECTING 1
 	equal "the table" "" "$(ctl show table web | grep -v '^#')"
 	request 192.0.2.7
 	[[ $(cat <&7) == *" 200 "* ]]
@@ -122,7 +118,7 @@ in_state() {
 	[[ $(cat <&7) == *" 200 "* ]]
 	exec 7<>"/dev/tcp/127.0.0.1/${PORT##*:}"
 	request 192.0.2.7
-	wait_for 10 in_state HELD
+	wait_for 10 in_state HELD 1
 	upgrade
 	wait_for 10 ended "$FIRST"
 	equal "reset" 0 "$(of_info FormerSessionsReset)"

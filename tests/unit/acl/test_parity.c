@@ -4,6 +4,7 @@
  */
 #include "acl/parity.h"
 
+#include "acl/keys.h"
 #include "base/mix.h"
 #include "unit.h"
 
@@ -11,26 +12,6 @@
 
 static uint64_t keys[KEYS];
 static size_t keys_n;
-
-static int
-compare_parity_keys(const void *one, const void *other)
-{
-	const uint64_t *a = one, *b = other;
-
-	return (*a > *b) - (*a < *b);
-}
-
-static void
-order(void)
-{
-	size_t kept = 0;
-
-	qsort(keys, keys_n, sizeof(keys[0]), compare_parity_keys);
-	for (size_t i = 0; i < keys_n; i++)
-		if (kept == 0 || keys[kept - 1] != keys[i])
-			keys[kept++] = keys[i];
-	keys_n = kept;
-}
 
 static bool
 is_odd(uint64_t key)
@@ -65,7 +46,7 @@ check_keys(bool wide, unsigned key_size)
 	struct acl_parity p;
 	size_t spilled;
 
-	order();
+	keys_n = keys_sort(keys, keys_n);
 	for (size_t i = 0; i < keys_n; i++)
 		narrow[i] = (uint32_t)keys[i];
 	assert_true(acl_parity_make(

@@ -4,6 +4,7 @@
  */
 #include "acl/rank.h"
 
+#include "acl/keys.h"
 #include "base/mix.h"
 #include "unit.h"
 
@@ -17,27 +18,6 @@ add_key(uint64_t key)
 {
 	assert_true(keys_n < KEYS_MAX);
 	keys[keys_n++] = key;
-}
-
-static int
-compare_keys(const void *one, const void *other)
-{
-	const uint64_t *a = one, *b = other;
-
-	return (*a > *b) - (*a < *b);
-}
-
-/* Sorts the keys, and keeps each once. */
-static void
-order_keys(void)
-{
-	size_t kept = 0;
-
-	qsort(keys, keys_n, sizeof(keys[0]), compare_keys);
-	for (size_t i = 0; i < keys_n; i++)
-		if (kept == 0 || keys[kept - 1] != keys[i])
-			keys[kept++] = keys[i];
-	keys_n = kept;
 }
 
 static size_t
@@ -91,7 +71,7 @@ check(bool wide)
 {
 	struct acl_rank rank;
 
-	order_keys();
+	keys_n = keys_sort(keys, keys_n);
 	assert_true(acl_rank_init(&rank, keys_n, wide));
 	for (size_t i = 0; i < keys_n; i++)
 		if (wide)
