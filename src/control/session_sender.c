@@ -164,8 +164,9 @@ send_sums(struct session_sender *s, uint64_t now_ms)
 	return !collect_sums(s) || send_lines(s, &s->sums);
 }
 
-/* Sessions that wait here for a server leave, and are to find no place of one
- * that has left before them.  Those that stay get these places. */
+/* Gives back the places of sessions that have left, to sessions that stay: one
+ * that waits here for a server leaves too, and must not be given such a place
+ * before. */
 static void
 release_passed(struct session_sender *s)
 {
@@ -173,7 +174,7 @@ release_passed(struct session_sender *s)
 		backend_release_passed(v);
 }
 
-/* lost: the other process has ended. */
+/* Ends the sending, once.  lost: the other process has ended. */
 static void
 end_sending(struct session_sender *s, bool lost)
 {
@@ -309,8 +310,8 @@ tell_some(struct session_sender *s, uint64_t now_ms)
 	s->told -= room;
 }
 
-/* All were told.  A pass in which none has left is followed by a longer pause
- * each time. */
+/* Ends a pass, in which all sessions were told to leave.  Each pass in which
+ * none has left is followed by a longer pause. */
 static void
 end_pass(struct session_sender *s, uint64_t now_ms)
 {
@@ -429,7 +430,8 @@ take_names(struct session_sender *s, int rc, const struct handover *m)
 		give_up_sending(s);
 }
 
-/* Here, and in the process before this one. */
+/* Opens the files of the access log again, here and in the process before this
+ * one. */
 static void
 reopen_all(const struct control *control)
 {
@@ -448,13 +450,14 @@ sender_on_channel(struct ev_loop *loop, ev_io *io, int events)
 	(void)events;
 	if (rc == -EAGAIN)
 		return;
+	/* None of the messages that are expected has descriptors. */
+	if (rc == 1)
+		handover_drop(&m);
 	if (!s->named)
 		take_names(s, rc, &m);
 	else if (rc == 1 && m.kind == HANDOVER_REOPEN)
 		reopen_all(s->control);
-	else if (rc == 1)
-		handover_drop(&m);
-	else if (rc != -EBADMSG)
+	else if (rc < 1 && rc != -EBADMSG)
 		give_up_sending(s);
 }
 

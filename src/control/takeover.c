@@ -5,8 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-
 #include "base/notify.h"
 #include "base/text.h"
 #include "control/control_internal.h"
@@ -301,7 +300,8 @@ takeover_failed(const char *why)
 {
 	if (takeover.channel == 0)
 		return;
-	/* First: the other process ends this one when it hears of it. */
+	/* Before the message: the other process ends this one when it gets it.
+	 */
 	inherited_put_back_files();
 	send_handover_text(HANDOVER_FAILED, why);
 	close(end_takeover());
@@ -368,6 +368,8 @@ on_left(struct ev_loop *loop, ev_io *io, int events)
 	notify_ready("Ready");
 	if (takeover.started)
 		join_group(channel);
+	if (rc == 1)
+		handover_drop(&m);
 	if (rc == 1 && m.kind == HANDOVER_LEFT)
 		c->receiver = session_receiver_new(c, channel);
 	else

@@ -202,8 +202,20 @@ send_handover(struct upgrade *u)
 	return rc == -EAGAIN ? 0 : rc;
 }
 
-/* Fails the upgrade if the result of handover_receive tells why; returns
- * whether it does. */
+/* Receives as handover_receive does.  Closes the descriptors of the message:
+ * none that is expected here has any. */
+static int
+receive_answer(const struct upgrade *u, struct handover *ret_message)
+{
+	int rc = handover_receive(u->other.channel, ret_message);
+
+	if (rc == 1)
+		handover_drop(ret_message);
+	return rc;
+}
+
+/* Fails the upgrade if the result of receive_answer tells why; returns whether
+ * it does. */
 static bool
 tells_failure(struct upgrade *u, int rc, const struct handover *m)
 {
@@ -228,7 +240,7 @@ on_closed(struct upgrade *u)
 
 	if (u->other.is_child)
 		ev_io_stop(u->control->loop, &u->io);
-	else if (!tells_failure(u, handover_receive(u->other.channel, &m), &m))
+	else if (!tells_failure(u, receive_answer(u, &m), &m))
 		fail_upgrade(u, "process %d has ended before it served",
 		    (int)u->other.pid);
 }
@@ -287,7 +299,7 @@ static void
 upgrade_take_message(struct upgrade *u)
 {
 	static struct handover m;
-	int rc = handover_receive(u->other.channel, &m);
+	int rc = receive_answer(u, &m);
 
 	if (rc == -EAGAIN || tells_failure(u, rc, &m))
 		return;
@@ -354,7 +366,7 @@ on_child(struct ev_loop *loop, ev_child *child, int events)
 	(void)events;
 	u->other.pid = 0;
 	(void)kill(-child->rpid, SIGKILL);
-	if (!tells_failure(u, handover_receive(u->other.channel, &m), &m))
+	if (!tells_failure(u, receive_answer(u, &m), &m))
 		report_exit(u, child->rpid, child->rstatus);
 }
 

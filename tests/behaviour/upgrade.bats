@@ -137,6 +137,22 @@ one_session() {
 	stop_newest
 }
 
+# Symptom: lfproxy kept them open.
+@test "upgrade: descriptors that the other process sends are closed" {
+	local before
+
+	start_app a
+	begin
+	printf '#!/bin/sh\nexec %s descriptors 100\n' "${UPGRADE_TOOL[*]}" \
+	    >"$T/sends"
+	chmod +x "$T/sends"
+	before=$(fd_count)
+	refused "no upgrade, .*sends what is not expected" "$T/sends"
+	[ "$(fd_count)" -lt $((before + 50)) ] || fail "$before -> $(fd_count)"
+	upgrade
+	stop_newest
+}
+
 @test "upgrade: what a program that fails has started ends with it" {
 	local group
 

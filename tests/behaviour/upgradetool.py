@@ -7,6 +7,9 @@
         SIGTERM; prints `ok=N failed=N`, and the first failure
     upgradetool.py speak VERSION
         a process that was to take over, and speaks that version
+    upgradetool.py descriptors N
+        a process that was to take over, and sends a session instead, with N
+        descriptors
     upgradetool.py activate ADDRESS... -- COMMAND...
         listens, as a service manager does, connects to each address, and
         becomes the command, with these sockets as LISTEN_FDS; prints what the
@@ -307,6 +310,13 @@ def successor():
         pass
 
 
+def descriptors(n):
+    channel = socket.socket(fileno=int(os.environ["LFPROXY_TAKEOVER"]))
+    tell(channel, SESSION, b"", [0] * int(n))
+    while channel.recv(65536):
+        pass
+
+
 def stands_still(pid):
     states = []
     for task in os.listdir(f"/proc/{pid}/task"):
@@ -437,6 +447,7 @@ def main():
         activate(words[:at], words[at + 1:])
     else:
         {"connect": connect, "speak": speak, "server": server, "ask": ask,
+         "descriptors": descriptors,
          "hello": hello, "keep": keep, "scrape": scrape, "meddle": meddle,
          "former": former, "successor": successor,
          "stranger": stranger}[mode](*words)
