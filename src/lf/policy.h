@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Policy: which threads wait for events, and when a leader promotes a follower.
  *
- * always: the leader promotes before every turn, as the paper has it.  A
- * wake-up costs the leader some 7 us and the follower needs 15 to 25 us until
- * it runs, for a turn that often takes 5. adaptive: the leader keeps leading,
- * and processes with the token published, so that any thread that joins can
- * lead meanwhile.  When events wait behind its turn it calls a follower, as
- * long as there is a CPU for one.  That thread stands by: it waits in the
- * handle set beside the leader, the kernel wakes one of the two for each edge,
- * and it parks after a while without events.  So under load as many threads
- * wait as have CPUs, and no event costs a futex. kernel: no thread leads.  All
- * threads wait on the handle set.
+ * always    The leader promotes before every turn, as the paper has it.  A
+ *           wake-up costs the leader some 7 us and the follower needs 15 to
+ *           25 us until it runs, for a turn that often takes 5.
+ * adaptive  The leader keeps leading, and processes with the token published,
+ *           so that any thread that joins can lead meanwhile.  When events wait
+ *           behind its turn it calls a follower, as long as there is a CPU for
+ *           one.  That thread stands by: it waits in the handle set beside the
+ *           leader, the kernel wakes one of the two for each edge, and it parks
+ *           after a while without events.  So under load as many threads wait
+ *           as there are CPUs, and no event costs a futex.
+ * kernel    No thread leads.  All threads wait on the handle set.
  */
 #ifndef LF_POLICY_H
 #define LF_POLICY_H
@@ -34,13 +35,13 @@
 #define POLICY_LONG_NS    500000u
 #define POLICY_LONG_TURNS 2
 
-/* For so long after a turn longer than POLICY_LONG_NS, unless its thread was
+/* For this time after a turn longer than POLICY_LONG_NS, unless its thread was
  * preempted, threads that wait beside others fetch one event at a time: no
  * other thread could run what else they had fetched. */
 #define POLICY_LONG_SEEN_NS 10000000000u
 
-/* Threads that wait beside each other fetch at most as many events as take so
- * long, by the average of their turns: no other thread can take over the rest
+/* Threads that wait beside each other fetch at most as many events as take this
+ * time, by the average of their turns: no other thread can take over the rest
  * of a batch that is a thread's own, and a leader leaves some to those who
  * stand by. */
 #define POLICY_SHARED_NS 100000u

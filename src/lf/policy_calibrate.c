@@ -17,10 +17,10 @@
 
 #define ROUNDS     33
 #define ASSUMED_NS 25000u
-/* Waking is not all: a follower that comes along parks again, and what the
- * leader's CPU had at hand it has to fetch.  Taken as 5 us, the least that is
- * measured, a kept-alive request took 13 to 18 % more CPU than as 25 or 50, and
- * a new connection 4 to 9 %. */
+/* The measurement does not show the whole cost of waking: a follower that helps
+ * parks again later, and has to fetch what the leader had in the caches of its
+ * CPU.  With 5 us, the least that is measured, a kept-alive request took 13 to
+ * 18 % more CPU than with 25 or 50, and a new connection 4 to 9 %. */
 #define LEAST_NS 25000u
 #define MOST_NS  200000u
 

@@ -53,9 +53,9 @@ lend_parked(struct pool *pool, unsigned unattended)
 	return unattended;
 }
 
-/* Asks a leader to look at the shards without one, and to come back: one that
- * is asleep, if there is any.  The holder does so itself if it is asked for
- * more threads than are parked there. */
+/* Asks a leader, one that is asleep if possible, to look at the shards without
+ * a leader and to come back.  The holder does so itself when more threads are
+ * asked for than are parked there. */
 static void
 lend_leader(struct pool *pool)
 {

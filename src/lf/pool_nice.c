@@ -77,7 +77,7 @@ pool_renice(struct pool *pool, const struct pool_class *before)
 
 /* -- long turns -- */
 
-/* A thread of its own tries it, because one that may not return stays nice. */
+/* Tries it on a thread of its own: a thread that may not return stays nice. */
 static void *
 try_to_return(void *arg)
 {

@@ -99,8 +99,8 @@ is_unattended(const struct shard *shard, uint64_t now_ns, uint64_t limit_ns)
 	       now_ns >= since_ns + limit_ns;
 }
 
-/* To a thread that stands by, or to a parked one.  For the latter the token is
- * the control thread's for a moment: that thread never leads. */
+/* Wakes a thread that stands by, or else a parked one.  To call the latter, the
+ * control thread holds the token for a moment; it never leads. */
 static bool
 give_to_another(struct shard *shard)
 {

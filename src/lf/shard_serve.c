@@ -12,10 +12,11 @@
 #include "lf/shard_internal.h"
 #include "lf/turns.h"
 
-/* After promotion, whose cost is none of the turn's: counted as one it made
- * turns look dear, and dear turns make more promotions.  No one else waits for
- * this thread, so a handler that wants to go on may, as long as the leader has
- * nothing to do either.  Otherwise it takes its place behind what is ready. */
+/* Runs the handler after a promotion.  The time that the promotion took is not
+ * counted as the turn's: turns would look long, and long turns make more
+ * promotions.  No other thread waits for this one, so a handler that wants to
+ * go on may do so as long as the leader has nothing to do either.  Otherwise
+ * the handler goes behind what is ready. */
 static void
 process(struct event_handler *h, struct pool_thread *self)
 {
@@ -35,8 +36,8 @@ process(struct event_handler *h, struct pool_thread *self)
 	}
 }
 
-/* Lets any other thread take the token, which the guard sees to if that takes
- * long.  Returns a ticket for promotion_resume. */
+/* Lets any other thread take the token.  The guard gives it to one if the turn
+ * takes long.  Returns a ticket for promotion_resume. */
 static uint64_t
 publish_token(struct shard *shard, const struct pool_thread *self)
 {
@@ -124,10 +125,10 @@ obey_orders(struct shard *shard, struct pool_thread *self)
 	call_parked(shard, self, ask_member);
 }
 
-/* Turns do not block, so more running threads than CPUs would only take turns
- * on them; one whose turn does last is the guard's business.  Those that run
- * come back by themselves and take the token, without a wake-up:
- * with 4 threads on 2 CPUs this made of 0.55 wake-ups for each event 0.05. */
+/* Turns do not block, so more running threads than CPUs gain nothing; the guard
+ * handles a turn that takes long.  Threads that run come back by themselves and
+ * take the token without a wake-up: with 4 threads on 2 CPUs that reduced the
+ * wake-ups from 0.55 to 0.05 for each event. */
 static bool
 room_for_more(const struct shard *shard, uint32_t parked)
 {
@@ -156,8 +157,9 @@ call_for_help(struct shard *shard, struct pool_thread *self)
 		atomic_bump_own(&self->stats.wakes, 1u);
 }
 
-/* The paper's rule for all, or for what is going to last: those who wait behind
- * it would wait for the guard. */
+/* Returns whether to promote before this turn: before every turn under
+ * POLICY_ALWAYS, as the paper has it, and otherwise before one that is expected
+ * to be long, since the events behind it would have to wait for the guard. */
 static bool
 has_to_promote(const struct shard *shard, const struct event_handler *h)
 {
@@ -187,8 +189,8 @@ is_outranked(struct shard *shard, const struct pool_thread *self)
 	return promotion_outranked(p, &self->member);
 }
 
-/* Passes the token on to a parked member.  If there is none the token is free,
- * and a thread that stands by looks for it. */
+/* Passes the token on to a parked member.  If there is none, the token becomes
+ * free, and a thread that stands by is woken to take it. */
 static void
 give_up(struct shard *shard, struct pool_thread *self)
 {
@@ -203,9 +205,10 @@ give_up(struct shard *shard, struct pool_thread *self)
 	shard_wake(shard); /* [P2] */
 }
 
-/* Promotes, then runs the handler.  Of a turn that is known to be long the
- * guard need not find out first: without a follower the shard gets another
- * thread's look with the next tick. */
+/* Promotes, then runs the handler.  A turn that was declared long sets
+ * busy_since_ns to 0, so the guard need not find out that it is long: if no
+ * follower took the token, another thread looks at the shard with the next
+ * tick. */
 static void
 promote_and_process(
     struct shard *shard, struct event_handler *h, struct pool_thread *self)
@@ -225,8 +228,8 @@ ask_to_come(struct member *m, void *arg)
 	return MEMBER_WORK;
 }
 
-/* A shard without a leader: the parked all go and look for themselves, at once
- * rather than one promoted by the other. */
+/* Makes all members of a shard that is to have no leader look for work
+ * themselves, at once instead of one after the other. */
 static void
 dissolve(struct shard *shard, struct pool_thread *self)
 {
@@ -242,8 +245,9 @@ leaderless(const struct shard *shard)
 	       atomic_load_relaxed(&shard->closed);
 }
 
-/* The rest goes to the next leader; where there will be none it is done first.
- */
+/* Returns whether this thread is wanted elsewhere and may leave.  The next
+ * leader takes over the rest of the batch; in a shard that is to have no leader
+ * the rest is run first. */
 static bool
 may_leave(const struct shard *shard, const struct pool_thread *self)
 {
@@ -288,8 +292,8 @@ work_off(struct shard *shard, struct pool_thread *self)
 	}
 }
 
-/* Leads an unattended shard for what is ready there, without a wait, and leaves
- * it as it was: for the guard it still is unattended. */
+/* Leads an unattended shard to run what is ready there, without a wait.  The
+ * shard stays unattended for the guard. */
 static void
 lead_for_a_look(struct shard *shard, struct pool_thread *self)
 {
@@ -333,7 +337,7 @@ look_around(struct shard *shard, struct pool_thread *self)
 }
 
 /* Leads until a follower is promoted, the token is taken over, a thread of a
- * better class is parked, or something is wanted of this thread. */
+ * better class is parked, or this thread is wanted elsewhere. */
 static void
 lead_inside(struct shard *shard, struct pool_thread *self)
 {
@@ -390,10 +394,10 @@ lead(struct shard *shard, struct pool_thread *self)
 	shard_release(shard);
 }
 
-/* While the leader from before the policy changed still waits, others would
- * take the wake-ups that are meant for it: until it has gone they follow.  Who
- * has waited since the policy was last kernel, and has taken one, leaves and
- * passes it on. */
+/* While the leader from before the change of policy still waits, the others
+ * follow: they would take the wake-ups that are meant for it.  A thread that
+ * has waited since the policy was last kernel, and has taken such a wake-up,
+ * leaves and passes it on. */
 static bool
 has_no_leader(const struct shard *shard)
 {
@@ -485,7 +489,7 @@ visit(struct pool_thread *self)
 #define JOIN_SPINS 32
 
 /* Between two turns a leader holds the token for some hundred nanoseconds; to
- * park for that would cost a wake-up.  True when the token can be had. */
+ * park for that would cost a wake-up.  Returns whether the token can be had. */
 static bool
 token_comes_free(const struct shard *home)
 {
@@ -506,10 +510,10 @@ shard_follow(struct shard *home, struct pool_thread *self)
 
 	if (token_comes_free(home))
 		return;
-	/* A leader from before goes as soon as it has seen the policy.  Could
-	 * those whom it has called park again before it lets the token go, one
-	 * of them would have to be promoted, and so on, the longer the more
-	 * threads there are. */
+	/* A leader from before the change of policy leaves as soon as it has
+	 * seen the new one.  If the threads that it has called could park again
+	 * before it frees the token, one of them would have to be promoted, and
+	 * so on, the longer the more threads there are. */
 	if (atomic_load_relaxed(&home->policy) == POLICY_KERNEL) {
 		sched_yield();
 		return;

@@ -22,8 +22,9 @@ turns_set_role(struct pool_thread *self, enum thread_role role)
 	atomic_store_relaxed(&s->role, (uint32_t)role);
 }
 
-/* The time that the turn took.  A declared one leaves the average of its kind
- * alone, which says how many events to fetch beside others. */
+/* Notes how long the turn took.  A declared long turn does not change the
+ * average of its kind, by which threads that wait beside others decide how many
+ * events to fetch. */
 static uint64_t
 measure_turn(struct pool_thread *self, enum turn_kind kind, bool declared)
 {
@@ -39,9 +40,9 @@ measure_turn(struct pool_thread *self, enum turn_kind kind, bool declared)
 	return took_ns;
 }
 
-/* Whether the calling thread has lost its CPU to another thread since a turn of
- * its own last took long.  While threads compete for CPUs, a turn that looks
- * long is mostly one that was interrupted. */
+/* Returns whether the calling thread has lost its CPU to another thread since a
+ * turn of its own last took long.  While threads compete for CPUs, most turns
+ * that look long were interrupted. */
 static bool
 was_preempted(struct pool_thread *self)
 {
@@ -55,8 +56,8 @@ was_preempted(struct pool_thread *self)
 	return was;
 }
 
-/* The handler may be anybody's by now, and so may its slot: what is written is
- * advice, and seldom. */
+/* Another thread may own the handler by now, and the slot may be in use again:
+ * the words written here are hints, and are written seldom. */
 static void
 note_length(struct event_handler *handler, struct shard *shard,
     uint64_t took_ns, struct pool_thread *self)
