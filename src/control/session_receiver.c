@@ -75,7 +75,8 @@ send_names(struct session_receiver *r)
 	return rc;
 }
 
-/* A process that still reads names would take it for one. */
+/* Sends REOPEN if it is due, behind the names: a process that still reads names
+ * would take it for one of them. */
 static void
 send_reopen(struct session_receiver *r)
 {
@@ -261,7 +262,7 @@ note_refused(struct session_receiver *r, const char *why)
 	    "a session of the former process is reset: %s", why);
 }
 
-/* So many sessions are to come, for which new ones leave room. */
+/* Notes how many sessions are to come, for which new ones leave room. */
 static void
 expect(struct session_receiver *r, uint32_t n)
 {
@@ -290,8 +291,9 @@ take_session(struct session_receiver *r, const struct handover *m)
 
 /* -- new sessions -- */
 
-/* All sessions have come that could.  A client that came before could get the
- * place of one in the limits of a source. */
+/* Accepts all new clients: the sessions that could come have come.  A client
+ * that came before could have taken the place of one of them in the limits of a
+ * source. */
 static void
 begin_to_accept(struct session_receiver *r)
 {

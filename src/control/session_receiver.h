@@ -45,8 +45,8 @@ struct session_receiver;
 #define RECEIVER_WINDOW  64u
 #define RECEIVER_TICK_MS 1
 
-/* Begins, and takes ownership of the channel, which must not block, also on
- * failure.  Returns NULL when memory is short. */
+/* Begins to receive.  Takes ownership of the channel, which is non-blocking,
+ * also on failure.  Returns NULL when memory is short. */
 struct session_receiver *session_receiver_new(
     struct control *control, int channel);
 
@@ -56,8 +56,8 @@ void session_receiver_free(struct session_receiver *receiver);
 /* Returns whether the other process is still there.  NULL: it is not. */
 bool session_receiver_is_open(const struct session_receiver *receiver);
 
-/* The files of the access log have been renamed: has the other process open
- * them again as well, and any before it.  NULL: there is none. */
+/* Makes the other process, and any before it, open the files of the access log
+ * again, which have been renamed.  NULL: there is none. */
 void session_receiver_reopen(struct session_receiver *receiver);
 
 struct receiver_status {

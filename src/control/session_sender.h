@@ -8,10 +8,10 @@
  *         may be able to later
  *
  * A session leaves in a turn of its own (proxy/session_leave.h), on its own
- * thread, so bytes and decisions cannot come in between; this thread only tells
- * sessions, SENDER_NOTES at a time and never while the socket is full.  What
- * stays drains as after SIGTERM, from the time on that a whole pass has moved
- * nothing.
+ * thread, so no byte and no decision can come in between.  The control thread
+ * only tells sessions to leave, so that at most SENDER_WINDOW of them are on
+ * their way, and none while the socket is full.  Sessions that stay drain as
+ * after SIGTERM once a whole pass has moved none.
  *
  * All functions run on the control thread.
  */
@@ -33,8 +33,7 @@ struct session_sender;
 #define SENDER_TICK_MS 1
 /* The bytes of the channel that the kernel counts for a session's message. */
 #define SENDER_MESSAGE 1280u
-/* When no session acts for so many ms, the sessions that were told have ended.
- */
+/* If no session acts for this time, those that were told have ended. */
 #define SENDER_LOST_MS 20
 /* How long the other process may take to tell what it knows. */
 #define SENDER_NAMES_MS 5000
@@ -44,19 +43,20 @@ struct session_sender;
 #define SENDER_PAUSE_MIN_MS 10
 #define SENDER_PAUSE_MAX_MS 2000
 
-/* Begins, and takes ownership of the channel, and of later, the lines of
- * HANDOVER_LATER or NULL, also on failure.  settled: called
- * once, when no more sessions leave for now, with the number of those that have
- * left; lost: because the other process has ended.  Returns NULL when memory is
- * short. */
+/* Begins to send.  Takes ownership of the channel and of later, the lines of
+ * HANDOVER_LATER or NULL, also on failure.  Calls settled once, when no more
+ * sessions leave for now.  passed: how many have left; lost: the other process
+ * has ended.  Returns NULL when memory is short. */
 struct session_sender *session_sender_new(struct control *control, int channel,
     char *later, void (*settled)(void *arg, uint32_t passed, bool lost),
     void *arg);
 
-/* After the pools have ended, as sessions use the channel.  Accepts NULL. */
+/* Sends the last sums and records, waiting for the socket, and frees the
+ * sender. To be called after the pools have ended: sessions use the channel.
+ * Accepts NULL. */
 void session_sender_free(struct session_sender *sender);
 
-/* Stops the watchers, before the loop ends.  Accepts NULL. */
+/* Stops the watchers; to be called before the loop ends.  Accepts NULL. */
 void session_sender_stop(struct session_sender *sender);
 
 #endif

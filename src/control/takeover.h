@@ -48,22 +48,21 @@ uint32_t takeover_sessions(void);
 /* Tells the other process why this one does not serve; it goes on as before. */
 void takeover_failed(const char *why);
 
-/* Returns until when names and sets of servers are waited for, clock_now_ms:
- * the first call begins the time. */
+/* Returns the time (clock_now_ms) up to which this process waits for names and
+ * sets of servers.  The first call starts the wait. */
 uint64_t takeover_wait_by_ms(void);
 
-/* Tells the other process that this one serves, as soon as is_known says that
- * the servers of all sets are known (sets_are_known), and at
- * takeover_wait_by_ms at the latest; the loop runs meanwhile.  The service
- * manager hears that lfproxy is ready when the other one has left; then its
- * sessions come (session_receiver.h). */
+/* Tells the other process that this one serves, as soon as is_known returns
+ * that the servers of all sets are known (sets_are_known), and at
+ * takeover_wait_by_ms at the latest.  The loop runs meanwhile.  The service
+ * manager is told that lfproxy is ready when the other process has left; then
+ * its sessions come (session_receiver.h). */
 void takeover_ready(
     struct control *control, bool (*is_known)(const struct control *control));
 
-/* The other process has left, and told what it has: accepts clients, of admin
- * and HTTP as well.  then: what is still to be taken over.  May be called
- * again.
- */
+/* Accepts clients, those of the admin sockets and of the HTTP port as well.
+ * Called when the other process has left and has told how many sessions it has,
+ * and again when less is still to be taken over (then). */
 void takeover_accept(struct control *control, enum takeover then);
 
 #endif

@@ -35,11 +35,11 @@ struct upgrade_result {
 struct upgrade *upgrade_begin(
     struct control *control, const char *path, struct err *err);
 
-/* Has done called once with the result, on the control thread. */
+/* Calls done once with the result, on the control thread. */
 void upgrade_when_done(
     struct upgrade *upgrade, void (*done)(const struct upgrade_result *result));
 
-/* Returns NULL while it is under way. */
+/* Returns the result, or NULL while the upgrade is under way. */
 const struct upgrade_result *upgrade_result(const struct upgrade *upgrade);
 
 /* Gives up the caller's reference.  Accepts NULL. */

@@ -95,8 +95,8 @@ struct handover {
 	};
 };
 
-/* Puts as many whole lines into the message's text as it takes, all of a text
- * that fits.  Returns their length. */
+/* Puts as many whole lines into the message's text as fit, or the whole text if
+ * all of it fits.  Returns their length. */
 size_t handover_put_lines(struct handover *message, const char *lines);
 
 /* Sends the message, without blocking if the socket does not block; a SESSION
@@ -112,11 +112,12 @@ int handover_send_session(int channel, const struct iovec *parts,
 /* Sends a CLOSED.  Never blocks.  Returns 0 or -errno. */
 int handover_send_closed(int channel, const void *data, size_t size);
 
-/* Receives a message.  Returns 1; 0 at the end of the other process; or -errno,
- * -EAGAIN if there is none, -EBADMSG if it is not one, or of another version,
- * which ret_message then has, or if there was no room for its descriptors.
- * ret_message then has its kind, HANDOVER_KINDS if that is unknown.  Its
- * descriptors are closed then. */
+/* Receives a message.  Returns 1; 0 if the other process has closed the
+ * channel; -EAGAIN if no message is there; or another -errno.  -EBADMSG: the
+ * message is of another version, of an unknown kind, or malformed, or there was
+ * no room for its descriptors.  ret_message then has its version and its kind
+ * as far as they are known, otherwise 0 and HANDOVER_KINDS, and no descriptor.
+ */
 int handover_receive(int channel, struct handover *ret_message) MUST_CHECK;
 
 /* Closes the descriptors of a message that was received. */
