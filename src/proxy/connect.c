@@ -103,8 +103,9 @@ is_clients_family(const struct session *s, int error)
 	       server_source(s->server)->kind == SOURCE_CLIENT;
 }
 
-/* For balancing and health: what the server is to blame for.  A failed connect
- * took timeout_connect at least: one that is refused at once is not quick. */
+/* Counts a failed connect against the server, for balancing and for its health,
+ * unless lfproxy or the client is the cause.  For ewma the connect took at
+ * least timeout_connect: a server that refuses at once is not a quick one. */
 static void
 blame_server(struct session *s, int error, struct pool_thread *self)
 {

@@ -48,9 +48,9 @@ proxy_set_deadline(struct proxy *proxy, uint32_t index, uint64_t deadline_ms)
 	proxy->call_reaper(proxy->call_reaper_arg);
 }
 
-/* From one look to the next, at most.  Each new session calls the reaper whose
- * deadline is before the next look: where there are such deadlines the looks
- * are more frequent, so that few sessions have to. */
+/* Returns the longest time from one look to the next.  A new session calls the
+ * reaper if its deadline is before the next look.  Where there are such
+ * sessions, looks are more frequent, so that few sessions have to call. */
 static uint64_t
 pause_at_most(struct proxy *proxy)
 {
