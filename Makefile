@@ -402,7 +402,7 @@ check: ## the tests that a change has to pass; 5 minutes on two CPUs
 	@$(TEST_BUILDS)
 	@scripts/run-tests $(MODE) check
 
-check-all: ## check, and the simulator, the models and the slow tests; 12 minutes
+check-all: ## check, and the simulator, the models and the slow tests; 10 minutes
 	@scripts/install-deps check
 	@$(TEST_BUILDS)
 	@$(MAKE) --no-print-directory $(B)/sim/lf_sim $(B)/sim/lf_cost
@@ -414,7 +414,7 @@ check-timing: ## tests of promises about time, for a machine with nothing else t
 	@$(MAKE) --no-print-directory $(BENCH)
 	@scripts/run-tests $(MODE) timing
 
-check-long: ## the tests that take minutes: storms, a minute of reloads, leaks
+check-long: ## the tests that take minutes: storms, reloads, upgrades, leaks
 	@scripts/install-deps check
 	@$(TEST_BUILDS)
 	@$(MAKE) --no-print-directory $(BENCH)

@@ -365,9 +365,9 @@ agreed() {
 	decides_like_nginx 25 "$(scaled 80)"
 }
 
-# bats test_tags=slow
+# bats test_tags=long
 @test "access: 100 000 decisions are those of nginx" {
-	decides_like_nginx 100 "$(scaled 1000)"
+	decides_like_nginx 100 "$(in_short 1000)"
 }
 
 @test "access: a list of 20 000 networks has the members of nginx's geo" {

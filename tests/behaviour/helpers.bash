@@ -80,7 +80,8 @@ scaled() {
 	echo $(($1 / SCALE > 0 ? $1 / SCALE : 1))
 }
 
-# in_short SECONDS: as long as a long test lasts; a twelfth of it with SHORT=1.
+# in_short N: as many seconds, or things, as a long test takes; a twelfth with
+# SHORT=1.
 in_short() {
 	echo $((${SHORT:-0} == 1 ? ($1 + 11) / 12 : $1))
 }

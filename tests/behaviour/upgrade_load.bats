@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Upgrades under load: thousands of sessions of all kinds, and new ones.
-# UPGRADE_SESSIONS, UPGRADES and UPGRADE_SECONDS make the large tests smaller.
 
 # shellcheck disable=SC2030,SC2031 # each test has its own LFPROXY_PID
 
@@ -164,8 +163,7 @@ load_with() {
 
 # load_with_many [meddle]
 load_with_many() {
-	load_with "${UPGRADE_SESSIONS:-10000}" "${UPGRADES:-20}" \
-	    "${UPGRADE_SECONDS:-60}" "${1:-}"
+	load_with "$(in_short 10000)" "$(in_short 20)" "$(in_short 60)" "${1:-}"
 }
 
 # bats test_tags=slow
@@ -173,12 +171,12 @@ load_with_many() {
 	load_with 2000 10 20 meddle
 }
 
-# bats test_tags=slow
+# bats test_tags=long
 @test "upgrade_load: 10000 sessions and 2000 new ones a second, 20 upgrades in 60 s" {
 	load_with_many
 }
 
-# bats test_tags=slow
+# bats test_tags=long
 @test "upgrade_load: the same, while threads, shards, policy and the file change" {
 	load_with_many meddle
 }
