@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Autoscaling: decides when a pool gets a thread more or a thread less.
  *
- * Only arithmetic: the caller samples the pool and changes it.  A pool needs
- * more threads while no follower is parked and no leader sleeps on the handle
- * set: the next event has to wait for a turn to end.  A pool has too many
- * threads while two or more are always parked.  A late promotion means that a
- * thread was woken and the machine had no CPU for it.  More threads would only
- * wait for the same CPUs then.
+ * These functions only compute: the caller samples the pool and changes it.  A
+ * pool needs more threads while no follower is parked and no leader sleeps on
+ * the handle set: the next event has to wait for a turn to end.  A pool has too
+ * many threads while two or more are always parked.  A late promotion means
+ * that a thread was woken and the machine had no CPU for it; more threads would
+ * only wait for the same CPUs.
  */
 #ifndef CONTROL_AUTOSCALE_H
 #define CONTROL_AUTOSCALE_H
@@ -19,12 +19,12 @@
  * slowly. */
 #define AUTOSCALE_GROW   2
 #define AUTOSCALE_SHRINK 10
-/* Promotions that took longer than this say that CPUs are short. */
+/* Promotions that took longer than this show that CPUs are short. */
 #define AUTOSCALE_LATE_NS 2000000u
 
 struct autoscale {
 	unsigned min, max;                /* threads */
-	unsigned samples, lacking, spare; /* of the present window */
+	unsigned samples, lacking, spare; /* in the present window */
 	uint64_t promotions, late;        /* totals at its start */
 	unsigned grow_windows, shrink_windows;
 };
@@ -37,18 +37,19 @@ struct autoscale_sample {
 	uint64_t late;       /* of these, later than AUTOSCALE_LATE_NS */
 };
 
-/* Begins a first window.  The pool is to have min to max threads. */
+/* Begins the first window.  The pool is to have min to max threads. */
 void autoscale_init(struct autoscale *a, unsigned min, unsigned max);
 
-/* Adds a shard to the sample: how many threads are parked there, and how many
- * wait on its handle set, nothing being ready.  The first of these counts as
- * asleep.  The others stand by, or wait beside it under POLICY_KERNEL, where no
- * thread is parked: they count as parked. */
+/* Adds a shard to the sample.  parked: its parked threads; waiting: those that
+ * wait on its handle set, nothing being ready.  The first thread that waits
+ * counts as asleep.  The others count as parked: they stand by, or wait beside
+ * the first one under POLICY_KERNEL, where no thread is parked. */
 void autoscale_add_shard(
     struct autoscale_sample *sample, unsigned parked, unsigned waiting);
 
-/* Called every AUTOSCALE_SAMPLE_MS.  Returns 1 to start a thread, -1 to retire
- * one, 0 to do neither.  Keeps the number of threads between min and max. */
+/* Takes a sample into account.  Returns 1 to start a thread, -1 to retire one,
+ * 0 to do neither.  Keeps the number of threads between min and max.  Called
+ * every AUTOSCALE_SAMPLE_MS. */
 int autoscale_step(struct autoscale *a, const struct autoscale_sample *sample);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The use of limited resources, and when each one will run out.
  *
- * The control thread samples every resource each TREND_STEP_S, into a trend;
- * the trends of frontends, backends and servers are in their states.  The rows
- * of the table are made one by one for `show capacity`.  All functions run on
- * the control thread.
+ * The control thread adds a sample of every resource to its trend each
+ * TREND_STEP_S; the trends of frontends, backends and servers are in their
+ * states.  The rows of the table are made one by one for `show capacity`.  All
+ * functions run on the control thread.
  */
 #ifndef CONTROL_CAPACITY_H
 #define CONTROL_CAPACITY_H
@@ -24,15 +24,15 @@ struct capacity_cost {
 };
 
 struct capacity {
-	bool odd; /* seconds */
+	bool odd; /* capacity_second was called an odd number of times */
 	struct cgroup_memory cgroup;
-	struct trend descriptors, sessions, resident, group; /* KiB */
+	struct trend descriptors, sessions, resident, group; /* last two: KiB */
 	struct trend pipes, pages, tracked, overflows, drops;
 	struct capacity_cost cost;
-	uint64_t own; /* descriptors before there were sessions; 0: unknown */
+	uint64_t own; /* descriptors open at the first sample; 0: unknown */
 };
 
-/* Takes a sample.  Called once a second. */
+/* Takes a sample, every other time.  Called once a second. */
 void capacity_second(struct control *control);
 
 enum capacity_unit { CAPACITY_COUNT, CAPACITY_BYTES, CAPACITY_THREADS };
@@ -60,7 +60,7 @@ struct capacity_scan {
 	unsigned section;
 	size_t i;
 	size_t backend, server; /* in the sections of servers */
-	uint64_t ports;         /* that the system assigns; 0: not known */
+	uint64_t ports;         /* ports that the system assigns; 0: unknown */
 	struct destinations *destinations;
 };
 /* Fills the next row.  Returns false after the last one. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The records of ended sessions that another process goes on to show: collected
- * the latest first, in steps, and sent the oldest first.
+ * The records of ended sessions for another process, which goes on showing
+ * them.  They are collected in steps, the latest first, and sent the oldest
+ * first.
  *
  * All functions run on the control thread.
  */
@@ -13,24 +14,25 @@
 
 #include "proxy/closed.h"
 
-/* Records that a step reads or sends. */
+/* How many records a step reads or sends. */
 #define CLOSED_SENT_STEP 200
 
 struct closed_sent {
-	struct closed_walk *walk; /* NULL: all of this round are collected */
-	uint8_t *images;          /* each followed by its size, a size_t */
+	struct closed_walk *walk; /* NULL: this round has collected all */
+	uint8_t *images;          /* each is followed by its size, a size_t */
 	size_t size, room;        /* those that are left to send */
 	uint64_t sent_ns;   /* the latest record of all rounds before this */
 	uint64_t latest_ns; /* and of this one */
 };
 
-/* Begins a round with what has ended since the last one.  Does nothing while a
- * round is under way. */
+/* Begins a round, which sends the sessions that have ended since the last one.
+ * Does nothing while a round is under way. */
 void closed_sent_begin(
     struct closed_sent *sent, const struct closed_rings *rings);
 
-/* Does a part of the round.  Returns -EAGAIN while some is left: the caller
- * calls again, *ret_full: when the channel can be written; else 0. */
+/* Does a part of the round.  Returns 0 when the round is complete.  Returns
+ * -EAGAIN while there is more to do: the caller calls again; if *ret_full, when
+ * the channel can be written. */
 int closed_sent_step(struct closed_sent *sent, int channel, bool *ret_full);
 
 /* Frees the members, not the struct. */

@@ -15,9 +15,9 @@
  *
  * LEAVING accepts sessions as RUNNING does, but /readyz answers 503, so that
  * load balancers in front stop sending clients before they are refused.
- * DRAINING has closed the listeners.  Sessions may go on; idle ones are ended,
- * see drain_idle_timeout; those of a former process (upgrade.h) count as well.
- * KILLING ends all sessions.
+ * DRAINING has closed the listeners.  Sessions may go on; those that are idle
+ * for drain_idle_timeout are ended.  "No session left" includes the sessions of
+ * a former process (upgrade.h).  KILLING ends all sessions.
  */
 #ifndef CONTROL_CONTROL_H
 #define CONTROL_CONTROL_H
@@ -44,72 +44,76 @@ struct tls_status;
 struct tls_watch;
 
 /* Makes the model and binds the listeners, without accepting connections.  A
- * reload reads the n files again; n is 0 if the spec is not from files.  Copies
- * the names of the files, and takes ownership of spec, also on failure. Returns
- * NULL with err set if an address cannot be bound or the system refuses. */
+ * reload reads the n files again; n is 0 if the spec does not come from files.
+ * Copies the names of the files.  Takes ownership of spec, also on failure.
+ * Returns NULL with err set if an address cannot be bound or the system refuses
+ * something. */
 struct control *control_new(
     struct spec *spec, const char *const *files, size_t n, struct err *err);
 
 /* Becomes the configured user, starts the log's writer, pools, acceptors and
- * checks, and reports to the service manager that lfproxy is ready: the admin
- * endpoints must be open before.  Returns false with err set if the system
- * refuses; the caller calls control_free. */
+ * checks, and reports to the service manager that lfproxy is ready; in a
+ * takeover, that report follows when the other process has left.  The caller
+ * opens the admin endpoints before.  Returns false with err set if the system
+ * refuses something; the caller then calls control_free. */
 bool control_start(struct control *control, struct err *err) MUST_CHECK;
 
-/* The part of a reload (reload.h) that the layers above carry out: the admin
- * sockets and the HTTP port. */
+/* What the layers above do for a reload (reload.h) and an upgrade (upgrade.h):
+ * they own the admin sockets and the HTTP port. */
 struct control_follower {
-	/* Does everything that can fail.  Returns false with errors: then the
-	 * reload is refused.  Else commit follows at once. */
+	/* Does everything that can fail.  Returns false with errors set: the
+	 * reload is refused.  Otherwise commit follows at once. */
 	bool (*prepare)(
 	    void *arg, const struct spec *spec, struct err_list *errors);
-	/* The spec is in force.  Adds the changes that it does not contain. */
+	/* Follows the spec, which is in force now.  Adds to changes what a
+	 * comparison of the specs does not show. */
 	void (*commit)(
 	    void *arg, const struct spec *spec, struct changes *changes);
-	/* Passes each listening socket to `add`, with the address that was
-	 * asked for. */
+	/* Passes each listening socket to `add`, with the address as it is
+	 * configured. */
 	void (*report)(void *arg,
 	    void (*add)(void *to, const struct addr *asked, int fd), void *to);
-	/* Writes what operators have changed, as commands, a line each. */
+	/* Writes what operators have changed, as commands, one on each line. */
 	void (*describe)(void *arg, FILE *out);
-	/* Writes what is to happen to that later, see later.h. */
+	/* Writes when these changes are to end, in lines of later.h. */
 	void (*describe_later)(void *arg, FILE *out);
-	/* Before this process takes over: makes the changes that had to wait
-	 * for the servers of sets. */
+	/* Makes the changes that had to wait for the servers of sets, before
+	 * this process takes over. */
 	void (*take_rest)(void *arg);
-	/* Goes on with lines that the former process has written so. */
+	/* Takes over the lines that describe_later of the former process has
+	 * written. */
 	void (*take_later)(void *arg, const char *lines);
-	/* The former process has left: lets clients in.  Has no effect later.
-	 */
+	/* Lets clients in: the former process has left.  Further calls have no
+	 * effect. */
 	void (*enter)(void *arg);
-	/* Another process has these sockets: closes them, without removing
-	 * files. */
+	/* Closes the sockets without removing files: another process has them
+	 * now. */
 	void (*leave)(void *arg);
 	void *arg;
 };
 
-/* Sets the one follower, which is copied; NULL removes it. */
+/* Sets the one follower, which is copied.  NULL removes it. */
 void control_follow(
     struct control *control, const struct control_follower *follower);
 
-/* Runs the loop until lfproxy has stopped. */
+/* Runs the loop.  Returns when lfproxy has stopped. */
 void control_run(struct control *control);
 
-/* Accepts NULL. */
+/* Ends all threads, closes all sockets and frees the control.  Accepts NULL. */
 void control_free(struct control *control);
 
-/* Accessors; borrowed. */
+/* Accessors.  The control owns what they return. */
 struct ev_loop *control_loop(struct control *control);
-/* The model in force.  A reload replaces it. */
+/* Returns the model in force, which a reload replaces. */
 struct model *control_model(struct control *control);
-/* NULL before control_start. */
+/* Returns the pools, or NULL before control_start. */
 struct pools *control_pools(struct control *control);
-/* Whether another process takes over or has done so: it would not have changes
- * that are made here. */
+/* Returns whether another process takes over or has done so.  That process
+ * would not get changes that are made here. */
 bool control_hands_over(const struct control *control);
-/* Whether a signal has asked lfproxy to stop. */
+/* Returns whether a signal has asked lfproxy to stop. */
 bool control_stopping(const struct control *control);
-/* Whether lfproxy is stopping and has closed the listeners. */
+/* Returns whether lfproxy is stopping and has closed the listeners. */
 bool control_draining(const struct control *control);
 
 /* Returns the data plane, which the control owns. */
@@ -117,34 +121,36 @@ struct proxy *control_proxy(struct control *control);
 /* Returns the listening sockets, which the control owns. */
 const struct listeners *control_listeners(const struct control *control);
 
-/* The operator's limits.  A limit stays in force until a reload finds another
- * value for it in the file than before.  Present sessions continue. */
+/* The operator's limits.  A limit stays in force until a reload finds that its
+ * value in the file has changed.  Present sessions continue. */
 
-/* Limits the sessions.  0, or a limit that the descriptors do not suffice for,
- * allows as many sessions as they suffice for. */
+/* Limits the sessions.  With 0, or more than there are descriptors for, the
+ * descriptors alone limit the sessions. */
 void control_set_maxconn(struct control *control, size_t maxconn);
-/* Returns the limit in force: as set, or what the system allows. */
+/* Returns the limit on sessions in force: the one that was set, or what the
+ * descriptors allow. */
 size_t control_maxconn(const struct control *control);
 /* Limits the connections accepted per second.  0: no limit. */
 void control_set_rate(struct control *control, uint32_t connects_per_second);
 /* Limits the sessions started per second.  0: no limit. */
 void control_set_session_rate(
     struct control *control, uint32_t sessions_per_second);
-/* Limits the frontend's sessions.  0: accepts none.  FRONTEND_NO_LIMIT: no
- * limit. */
+/* Limits the frontend's sessions.  0: the frontend accepts none.
+ * FRONTEND_NO_LIMIT: no limit. */
 void control_set_frontend_maxconn(
     struct control *control, struct frontend *frontend, uint32_t maxconn);
 
-/* Closes the frontend to new connections, also over reloads. */
+/* Closes the frontend to new connections.  The frontend stays closed over
+ * reloads. */
 void control_pause_frontend(struct control *control, struct frontend *frontend);
-/* Opens a paused frontend.  Returns false with err set if the system refuses.
- */
+/* Opens a paused frontend.  Returns false with err set if the system refuses to
+ * listen. */
 bool control_resume_frontend(struct control *control, struct frontend *frontend,
     struct err *err) MUST_CHECK;
 /* Closes the frontend's sockets until the next reload. */
 void control_shut_frontend(struct control *control, struct frontend *frontend);
 
-/* Returns the division of the descriptors, and so the most sessions. */
+/* Returns how the descriptors are divided, which bounds the sessions. */
 const struct budget *control_budget(const struct control *control);
 
 /* Statistics of the control loop, since the start or control_loop_clear. */
@@ -180,10 +186,11 @@ struct list_tasks *control_list_tasks(struct control *control);
 const struct tls_status *control_tls_status(const struct control *control);
 
 struct receiver_status;
-/* Returns what has come of the sessions of the process before this one. */
+/* Returns how far this process has taken over the sessions of the process
+ * before it. */
 struct receiver_status control_former(const struct control *control);
 
-/* The number of reloads that were not refused. */
+/* Returns the number of reloads that were not refused. */
 uint64_t control_reloads(const struct control *control);
 
 #endif

@@ -32,8 +32,8 @@ struct session_sender;
 /* See control.h; in this order. */
 enum phase { RUNNING, LEAVING, DRAINING, KILLING };
 
-/* Limits as the present configuration file sets them; an operator may set them
- * as well.  0: auto, or no limit. */
+/* Limits as the present configuration file sets them; an operator may override
+ * them.  0: auto, or no limit. */
 struct file_limits {
 	unsigned maxconn; /* 0 also for more than there is room for */
 	unsigned connections, sessions; /* per second */
@@ -41,8 +41,8 @@ struct file_limits {
 
 /* See loop_stats.c. */
 struct loop_stats {
-	ev_check begin; /* before all that is due */
-	ev_prepare end; /* after it */
+	ev_check begin; /* runs before the handlers of an iteration */
+	ev_prepare end; /* runs after them */
 	uint64_t began_ns, began_cpu_ns;
 	uint64_t iterations;
 	uint64_t longest_ns;     /* of wall time */
@@ -63,15 +63,15 @@ struct control {
 	struct file_limits file_limits;
 	bool frontend_rates;    /* a frontend has a limit on its rate */
 	uint64_t reaped_ms;     /* when the last look at the deadlines ended */
-	uint64_t reap_pause_ms; /* so long after that there is none */
+	uint64_t reap_pause_ms; /* the time after reaped_ms without a look */
 	struct loop_stats loop_stats;
 	struct capacity capacity;
 	struct control_follower follower; /* prepare NULL: none */
 	uint64_t reloads;
-	struct reload *reloading;          /* waits for names; NULL: none */
+	struct reload *reloading;          /* is waiting; NULL: none */
 	struct upgrade *upgrade;           /* under way; NULL: none */
-	struct session_sender *sender;     /* to a successor; NULL: none */
-	struct session_receiver *receiver; /* from one before; NULL: none */
+	struct session_sender *sender;     /* successor; NULL: none */
+	struct session_receiver *receiver; /* former process; NULL: none */
 	struct server_names server_names;
 	struct sets sets;
 	struct tls_watch tls_watch;
@@ -79,11 +79,11 @@ struct control {
 	struct list_tasks list_tasks;
 	struct tls_upkeep tls_upkeep;
 	enum phase phase;
-	uint64_t phase_ends_ms; /* of all but RUNNING */
+	uint64_t phase_ends_ms; /* in all phases but RUNNING */
 	uint64_t status_ms;     /* when to report the progress of stopping */
-	uint64_t linger_ms;     /* while draining: not to end before */
+	uint64_t linger_ms;     /* while draining: do not stop before this */
 	bool has_left;          /* another process has the listening sockets */
-	bool reopened;          /* the access log, during an upgrade */
+	bool reopened;          /* access log reopened during an upgrade */
 	struct server_followup followup;
 	struct pace_loop pace;
 	struct task_timer task_timer;
@@ -100,40 +100,42 @@ struct control {
  * operator has set it.  Defined in control_orders.c. */
 void control_follow_limits(struct control *control);
 
-/* Watches the loop, without keeping it alive, until it ends.  Defined in
+/* Measures the loop until it ends, without keeping it alive.  Defined in
  * loop_stats.c. */
 void loop_stats_watch(struct ev_loop *loop, struct loop_stats *stats);
 
-/* Enters the next phase on SIGTERM or SIGINT: a watcher's callback, whose data
- * is the control.  Defined in stop.c. */
+/* Enters the next phase on SIGTERM or SIGINT.  This is a watcher's callback
+ * whose data is the control.  Defined in stop.c. */
 void stop_on_signal(struct ev_loop *loop, ev_signal *signal, int events);
-/* Another process has the listening sockets: closes these, and stops when no
- * session is left.  Sessions are not ended before stop_when_settled, which
- * follows.  Defined in stop.c. */
+/* Closes the listening sockets, which another process has now, and stops when
+ * no session is left.  Ends no session before stop_when_settled, which follows.
+ * Defined in stop.c. */
 void stop_for_successor(struct control *control);
-/* Drains the sessions that the other process has not taken over. */
+/* Drains the sessions that the other process has not taken over.  Defined in
+ * stop.c. */
 void stop_when_settled(struct control *control);
 
 /* -- how one model follows another: edit.c -- */
 
-/* Adds why a change is refused.  Always false. */
+/* Adds to errors why a change is refused.  Always returns false. */
 bool control_refuse(struct err_list *errors, const char *why);
-/* Returns whether lfproxy is not stopping; with errors, if it is. */
+/* Returns true if a change is allowed now.  Returns false with errors while
+ * lfproxy stops or an upgrade is under way. */
 bool control_may_change(
     const struct control *control, struct err_list *errors) MUST_CHECK;
-/* Makes a model of the spec, whose ownership it takes, and its checks.
- * control_publish_model follows, or checker_cancel and model_free.  Returns
- * NULL with errors. */
+/* Makes a model of the spec, and its checks.  Takes ownership of the spec.  The
+ * caller then calls control_publish_model, or checker_cancel and model_free.
+ * Returns NULL with errors. */
 struct model *control_prepare_model(
     struct control *control, struct spec *spec, struct err_list *errors);
-/* New sessions find the model's servers.  The caller then has the listeners
- * follow, for new sessions to find its frontends, and calls
+/* Makes new sessions find the model's servers.  The caller then makes the
+ * listeners follow, so that new sessions find its frontends, and calls
  * control_retire_model. */
 void control_publish_model(struct control *control, struct model *model);
-/* Retires the former model, which no thread finds any more. */
+/* Retires the former model, which new sessions no longer find. */
 void control_retire_model(struct control *control, struct model *before);
-/* Does what control_publish_model does for a model with the sockets, pools and
- * frontends of the former one; the listeners follow. */
+/* Publishes a model that has the sockets, pools and frontends of the former
+ * one: as control_publish_model, and the listeners follow. */
 void control_publish_edit(struct control *control, struct model *model);
 /* Retires the former model after control_publish_edit. */
 void control_retire_edit(struct control *control, struct model *before);

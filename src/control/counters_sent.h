@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The sums of the counters that another process goes on with: written as
- * differences to what it has got so far.
+ * The sums of the counters for another process, which continues them: they are
+ * written as differences to what it has got so far.
  *
  * All functions run on the control thread.
  */
@@ -18,8 +18,8 @@ struct counters_sent {
 };
 
 /* Writes `NUMBER COUNTER N` lines (net/handover.h) for what was counted since
- * the last call, of the objects that the other process knows.  The model has to
- * be the same in all calls.  Returns false when memory is short. */
+ * the last call, for the objects that the other process knows.  The model has
+ * to be the same in all calls.  Returns false when memory is short. */
 bool counters_sent_write(struct counters_sent *sent, const struct model *model,
     const struct successor *to, FILE *out) MUST_CHECK;
 

@@ -7,15 +7,15 @@
  *      |              +---- no session left: gone
  *      +---- cancelled, overruled, removed: gone, from each of them
  *
- * FADING   The server's part of the new sessions gets less and less, see
- *          model/server.h.  Without `over` this phase is left out.
+ * FADING   The server's share of new sessions decreases, see model/server.h.
+ *          Without `over` this phase is left out.
  * WAITING  The server is in the state drain: it gets no new sessions, and those
  *          that it has end by themselves.
  * KILLING  Its sessions are ended, spread over DRAIN_KILL_MS.
  *
- * A drain belongs to a server's name and state, so it goes on over a reload.
- * A drain ends when a reload removes the server or changes its address.  An
- * upgrade and the state file take drains along (control/later.h).
+ * A drain belongs to a server's name and state, so it goes on over a reload,
+ * unless the reload removes the server or changes its address.  An upgrade and
+ * the state file pass drains on (control/later.h).
  *
  * All functions run on the control thread.
  */
@@ -45,16 +45,16 @@ struct drain_order {
 };
 
 struct drain_status {
-	const char *backend, *server; /* until the next call */
+	const char *backend, *server; /* valid until the next call */
 	enum drain_phase phase;
 	struct drain_order order;
-	unsigned weight_now, weight_was; /* with its fading, and without */
+	unsigned weight_now, weight_was; /* with and without the fading */
 	uint32_t sessions_now, sessions_began;
-	uint64_t left_ms; /* of FADING and KILLING */
+	uint64_t left_ms; /* in FADING and KILLING */
 };
 
 /* Begins a drain of the server, in place of one that is under way.  Returns
- * false with err set when the order makes no sense, or when out of memory. */
+ * false with err set if the order makes no sense, or when out of memory. */
 bool control_drain(struct control *control, struct server *server,
     const struct drain_order *order, struct err *err) MUST_CHECK;
 
@@ -63,7 +63,8 @@ bool control_drain(struct control *control, struct server *server,
 bool control_cancel_drain(struct control *control, struct server *server);
 
 /* Ends a drain of the server because the operator has set its `what`.  The
- * server gets its whole weight back; its state stays as it was set. */
+ * server gets its whole weight back; its administrative state is not
+ * touched. */
 void control_overrule_drain(
     struct control *control, struct server *server, const char *what);
 
@@ -80,11 +81,11 @@ bool control_drain_of(struct control *control, const struct server *server,
 /* Writes a line for each drain (later.h). */
 void drains_write(struct control *control, FILE *out);
 
-/* Returns whether the line is such a one. */
+/* Returns whether the line is one of drains_write. */
 bool drains_reads(const char *line);
 
-/* Reads such a line, and goes on with that drain where it was.  Returns false
- * with err set if it does not go on. */
+/* Reads a line of drains_write, and goes on with that drain where it was.
+ * Returns false with err set if the drain does not go on. */
 bool drains_read(
     struct control *control, const char *line, struct err *err) MUST_CHECK;
 
@@ -94,7 +95,7 @@ const char *drain_phase_name(enum drain_phase phase);
 /* Returns ``, `kill` or `maint`. */
 const char *drain_then_name(enum drain_then then);
 
-/* The order as text, at most this long with its NUL. */
+/* The size of an order's text with its NUL, at most. */
 #define DRAIN_TEXT_SIZE 64
 /* Writes the order, for example `drain over 10m then kill`.  Returns out. */
 const char *drain_order_text(
@@ -104,7 +105,7 @@ const char *drain_order_text(
  * due after whole_ms. */
 uint32_t drain_share(uint32_t n, uint64_t past_ms, uint64_t whole_ms);
 
-/* Frees all drains.  The caller calls this when the loop has ended. */
+/* Frees all drains.  Called after the loop has ended. */
 void drains_free(struct control *control);
 
 #endif

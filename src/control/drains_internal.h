@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the steps of drains (drains.c) and the lines by which another
- * process goes on with them (drains_later.c).
+ * State that the steps of drains (drains.c) share with the lines by which
+ * another process goes on with them (drains_later.c).
  */
 #ifndef CONTROL_DRAINS_INTERNAL_H
 #define CONTROL_DRAINS_INTERNAL_H
@@ -18,7 +18,7 @@ struct drain {
 	struct list node;
 	struct timed_task task;
 	struct control *control;
-	struct server_state *state; /* referred to */
+	struct server_state *state; /* counted reference */
 	char *backend, *server;
 	struct drain_order order;
 	enum drain_phase phase;
@@ -26,9 +26,9 @@ struct drain {
 	uint64_t from_ms, phase_from_ms;
 	uint64_t from_wall_ms; /* from_ms, by the wall clock */
 	uint32_t sessions_began;
-	uint32_t kill_n;  /* sessions when the killing began */
-	uint32_t notes_n; /* sessions that were given a note since then */
-	uint32_t next;    /* slot to scan next */
+	uint32_t kill_n;  /* sessions at the beginning of KILLING */
+	uint32_t notes_n; /* sessions that were told to end since then */
+	uint32_t next;    /* the slot to scan next */
 };
 
 /* Returns the drain of a node of control->drains. */
@@ -41,7 +41,7 @@ struct drain *drain_find(struct control *c, const struct server_state *state);
  * replaced it. */
 struct server *drain_server(const struct drain *d);
 
-/* Adds a drain that has not begun, and takes no step before its task is
+/* Adds a drain that has not begun: it takes no step before its task is
  * scheduled.  Returns NULL when memory is short. */
 struct drain *drain_new(struct control *c, const struct server *server,
     const struct drain_order *order);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Drift: what the files say now, and did not say when they were loaded.
+ * Drift: how the files differ from what they were when they were loaded.
  */
 #ifndef CONTROL_DRIFT_H
 #define CONTROL_DRIFT_H
@@ -8,8 +8,8 @@
 #include "control/control.h"
 
 /* Reads the files, which blocks on the disk, and adds what has changed in them
- * since they were loaded.  Returns false with errors: the files are not valid,
- * or there are none.  Control thread. */
+ * since they were loaded.  Returns false with errors if the files are not valid
+ * or there are none.  Runs on the control thread. */
 bool control_drift(struct control *control, struct changes *changes,
     struct err_list *errors) MUST_CHECK;
 

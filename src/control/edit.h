@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Servers that come and go while lfproxy runs, without the file.
+ * Servers that an operator adds and deletes while lfproxy runs, without the
+ * file.
  *
- *   a copy of the spec, edited --> model, checks --> publish --> the old one
+ *   copy of the spec, edited --> model, checks --> publish --> retire the old
  *
- * The way of a reload (reload.h), but for what an operator may have changed by
- * hand since: sockets, pools and their settings are left alone.  A reload then
- * goes by the file again, and says what that does to these servers.
+ * An edit goes the way of a reload (reload.h), but leaves alone what an
+ * operator may have changed: sockets, pools and their settings.  The next
+ * reload goes by the file again, and reports what that does to these servers.
  */
 #ifndef CONTROL_EDIT_H
 #define CONTROL_EDIT_H
@@ -16,9 +17,9 @@
 #include "control/control.h"
 
 /* Adds a server in maintenance, with its check and its agent paused.  value is
- * what would stand in the file behind `server =`; a name in its address is
- * looked up, and not waited for.  Returns NULL with errors: then nothing was
- * changed.  Runs on the control thread, as all of these. */
+ * the text that would follow `server =` in the file.  A name in its address is
+ * looked up; the call does not wait for that.  Returns NULL with errors: then
+ * nothing has changed.  Runs on the control thread, as all functions here. */
 struct server *control_add_server(struct control *control,
     const struct backend *backend, const char *value, struct err_list *errors);
 
@@ -26,7 +27,7 @@ struct server *control_add_server(struct control *control,
 enum server_removable {
 	SERVER_REMOVABLE,
 	SERVER_OF_SET,    /* its source would bring it back */
-	SERVER_TRACKED,   /* others go by its health */
+	SERVER_TRACKED,   /* other servers use its health */
 	SERVER_IN_USE,    /* it is not in maintenance */
 	SERVER_CONNECTED, /* it has sessions */
 };
@@ -34,9 +35,9 @@ enum server_removable {
 enum server_removable control_server_removable(const struct server *server);
 
 /* Deletes a server that is SERVER_REMOVABLE.  The caller must not use the
- * pointer afterwards.  A session that is just connecting to the server
- * continues, as on a server that a reload has removed.  Returns false with
- * errors: then nothing was changed. */
+ * pointer afterwards.  A session that is connecting to the server continues, as
+ * on a server that a reload has removed.  Returns false with errors: then
+ * nothing has changed. */
 bool control_del_server(struct control *control, struct server *server,
     struct err_list *errors) MUST_CHECK;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The listening sockets that an upgrade hands over, and what they had before:
- * the other process sets the options and the files' modes and owners of its own
- * configuration while both listen, and may fail afterwards.
+ * The listening sockets that an upgrade hands over, with their options and, for
+ * unix sockets, the modes and owners of their files.  While both processes
+ * listen, the other one sets what its own configuration says, and may fail
+ * afterwards.
  *
- * Control thread only, and never blocking.
+ * All functions run on the control thread and do not block.
  */
 #ifndef CONTROL_HANDED_H
 #define CONTROL_HANDED_H
@@ -16,7 +17,7 @@
 
 struct handed_socket;
 
-/* Begins zeroed. */
+/* Starts zeroed. */
 struct handed {
 	struct handed_socket *sockets;
 	size_t n, room;
@@ -24,16 +25,17 @@ struct handed {
 	bool short_of_memory; /* a socket could not be added */
 };
 
-/* Adds a listening socket, whose descriptor stays its owner's, and reads what
- * it has.  asked: the address that was asked for. */
+/* Adds a listening socket, and reads its options or the mode and owner of its
+ * file.  The descriptor stays its owner's.  asked: the address as it is
+ * configured. */
 void handed_add(struct handed *handed, const struct addr *asked, int fd);
 
-/* Puts those that were not sent into the message, as many as it takes; the
- * caller adds their number to sent. */
+/* Puts sockets that were not sent yet into the message, as many as it takes.
+ * The caller adds their number to handed->sent. */
 void handed_put(const struct handed *handed, struct handover *message);
 
-/* Gives the sockets that are still open back what they had when they were
- * added, as far as this process may; logs what it may not. */
+/* Restores what the sockets that are still open had when they were added, as
+ * far as this process may.  Logs what it may not restore. */
 void handed_restore(const struct handed *handed);
 
 void handed_free(struct handed *handed);

@@ -5,7 +5,7 @@
  *
  *   later KIND<TAB>NAME=VALUE<TAB>NAME=VALUE...
  *
- * A reader passes over names that it does not know.  Times are those of
+ * A reader skips names that it does not know.  Times are those of
  * clock_wall_us, in ms, so that they mean the same after a restart.
  */
 #ifndef CONTROL_LATER_H
@@ -18,20 +18,20 @@
 #define LATER          "later "
 #define LATER_LINE_MAX 4000
 
-/* Returns whether the line is about that kind. */
+/* Returns whether the line has that KIND. */
 bool later_is(const char *line, const char *kind);
 
-/* Copies the value with that name.  Returns false if there is none, or it is
- * too long. */
+/* Copies the value with that name to out, with a NUL.  Returns false if there
+ * is none, or it does not fit. */
 bool later_text(const char *line, const char *name, char *out, size_t size);
 
-/* Returns the number with that name, or 0. */
+/* Returns the number with that name, or 0 if there is none. */
 uint64_t later_number(const char *line, const char *name);
 
-/* The present wall clock. */
+/* Returns the present time of the wall clock. */
 uint64_t later_wall_ms(void);
 
-/* Returns the time of clock_now_ms at which the wall clock shows, or has shown,
+/* Returns the clock_now_ms at which the wall clock shows, or has shown,
  * wall_ms; 0 if that was before the machine's start. */
 uint64_t later_from_wall_ms(uint64_t wall_ms);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The limits that the system sets for this process, and the user it runs as.
+ * The limits that the system sets for this process, and the user that it runs
+ * as.
  */
 #ifndef CONTROL_LIMITS_H
 #define CONTROL_LIMITS_H
@@ -19,42 +20,43 @@
 /* The use of descriptors. */
 struct budget {
 	size_t descriptors; /* RLIMIT_NOFILE */
-	size_t open;        /* at the start, before anything of the spec */
-	size_t own;         /* open already, listeners, checks, handle sets */
-	/* For admin clients, logs that are opened again, a reload, libraries:
-	 * accepting stops before these are touched. */
+	size_t open;        /* at the start, before the spec opens any */
+	size_t own;         /* for listeners, checks, shards; and open */
+	/* For admin clients, logs that are opened again, reloads and libraries.
+	 * Accepting stops before these are used. */
 	size_t reserve;
-	uint32_t sessions; /* at a time */
-	bool by_maxconn;   /* sessions is what maxconn said at the start */
-	bool strict;       /* there are two descriptors for each of them */
+	uint32_t sessions; /* at the same time */
+	bool by_maxconn;   /* sessions is the maxconn of the start */
+	bool strict;       /* there are descriptors for all sessions */
 };
 
-/* Counts the open descriptors, at a microsecond for each. */
+/* Returns the number of open descriptors.  Takes some 1 us for each of them. */
 size_t limits_count_open(void);
 
-/* Raises the soft limit of open descriptors to the hard one, and both if a
- * maxconn asks for more and the process may; then divides them.  former: so
- * many sessions of another process are to have room as well, whatever maxconn
- * is.  Nothing of the spec may be open yet.  Returns false with err set if they
- * do not suffice. */
+/* Raises the soft limit of open descriptors to the hard one, and both if
+ * maxconn asks for more and the process may; then divides the descriptors.
+ * former: the sessions of another process that are to have room as well,
+ * whatever maxconn is.  Nothing of the spec may be open yet.  Returns false
+ * with err set if the descriptors do not suffice. */
 bool limits_budget(const struct spec *spec, uint32_t former,
     struct budget *ret_budget, struct err *err) MUST_CHECK;
 
 /* Checks that the descriptors suffice for the same number of sessions with
- * another spec, without regard to its maxconn.  Returns false with err set if
- * not; what names the difference of the spec, in the plural. */
+ * another spec, whose maxconn does not count.  Returns false with err set if
+ * not.  what: names in the error what differs in the spec, in the plural. */
 bool limits_suffice(const struct budget *budget, const struct spec *spec,
     const char *what, struct err *err) MUST_CHECK;
 
-/* Returns the number of pipes for splicing, of two descriptors each.  Takes the
- * descriptors from the sessions if these are many, else from the reserve. */
+/* Returns the number of pipes for splicing, of two descriptors each.  Takes
+ * these descriptors from the sessions if there are many and no maxconn is set,
+ * else from the reserve. */
 uint32_t limits_pipes(const struct spec *spec, struct budget *budget);
 
-/* Becomes the user and group of the spec, irrevocably, if it names any; gives
+/* Becomes the user and group of the spec, irrevocably, if it names any.  Gives
  * up every capability that is not needed (capabilities.h), also in the bounding
- * set. The groups are those of the user, or only the group.  Sets no_new_privs.
- * Must be called before threads are started, which inherit all of this. Returns
- * false with err set. */
+ * set.  The supplementary groups become those of the user; with a group alone,
+ * there are none.  Sets no_new_privs.  Called before any thread starts: threads
+ * inherit all of this.  Returns false with err set. */
 bool limits_become_user(const struct spec *spec, struct err *err) MUST_CHECK;
 
 #endif

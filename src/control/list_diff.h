@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A reload takes over the lists that were read for it, and tells the changes.
+ * How a reload takes over the lists that were read for it.
  */
 #ifndef CONTROL_LIST_DIFF_H
 #define CONTROL_LIST_DIFF_H
@@ -9,10 +9,11 @@
 #include "control/list_load.h"
 #include "model/model.h"
 
-/* Gives the contents to the spec, which the load was made of, and adds what is
- * different to changes.  A list that could not be read stays as it is in the
- * model, which changes tell; one that is not in the model is an error.  spec
- * NULL: does nothing.  Runs on the control thread, after list_load_join. */
+/* Gives the contents that were read to the spec that the load was made of, and
+ * adds the differences to changes.  A list that could not be read keeps its
+ * contents in the model, which is added to changes; if it is not in the model,
+ * adds errors.  spec NULL: does nothing.  Runs on the control thread, after
+ * list_load_join. */
 void list_diff(struct list_load *load, const struct model *model,
     struct spec *spec, struct err_list *errors, struct changes *changes);
 

@@ -3,8 +3,8 @@
  *
  *   inotify --> settle --> read on a thread --> publish, if all is good
  *
- * A list changes as a whole or not at all: with a file that is missing or has a
- * wrong line, it stays as it is, which is logged once.
+ * A list changes as a whole or not at all.  If a file is missing or has a wrong
+ * line, the list stays as it is, which is logged once.
  *
  * All functions run on the control thread and do not block, unless their
  * comment says so.
@@ -23,11 +23,12 @@
 struct grace;
 struct model;
 
-/* A program may write several files, or one file in several steps. */
+/* The time without changes after which files are read: a program may write
+ * several files, or one file in several steps. */
 #define LIST_WATCH_SETTLE_MS 500
-/* Files that change all the time are read all the same. */
+/* The time after which files are read that change all the time. */
 #define LIST_WATCH_SETTLE_MAX_MS 5000
-/* A list that could not be read is read again. */
+/* The interval at which a list that could not be read is read again. */
 #define LIST_WATCH_RETRY_MS 60000
 
 struct list_watch {
@@ -40,16 +41,16 @@ struct list_watch {
 	bool reading; /* the thread is at work */
 };
 
-/* Begins to watch the files of the model's lists, and reads once what may have
- * changed since the model was made.  Without inotify this is logged, and files
- * are followed by reloads alone. */
+/* Begins to watch the files of the model's lists, and reads those once that may
+ * have changed since the model was made.  Without inotify, which is logged,
+ * only reloads read changed files. */
 void list_watch_start(struct list_watch *watch, struct ev_loop *loop,
     struct task_timer *timer, struct grace *grace, const struct model *model);
 
 /* Follows a change of the model in force. */
 void list_watch_follow(struct list_watch *watch, const struct model *model);
 
-/* Waits for a reading that is under way. */
+/* Ends the watch.  Blocks until a reading that is under way has ended. */
 void list_watch_fini(struct list_watch *watch);
 
 /* Returns why the files of the list cannot be used, so that their former

@@ -27,19 +27,19 @@ struct listener {
 	bool announced;
 	bool stored; /* the service manager has a copy of the socket */
 	uint32_t mode;
-	char *frontend;        /* its name */
-	struct frontend *next; /* between prepare and commit, or NULL: none */
+	char *frontend;        /* name of its frontend */
+	struct frontend *next; /* between prepare and commit; or NULL */
 	const struct listen_spec *next_spec;
 	struct acceptor *acceptor;
-	struct pool *pool; /* that accepts, or is to; once opened */
+	struct pool *pool; /* pool that accepts; valid once opened */
 	bool opened;
 	bool held;      /* connections are refused, see acceptor_hold */
-	struct addr at; /* while held: where it was */
-	struct sock_options sock; /* that it has */
-	bool changed;             /* to those of next_spec, which may fail */
-	struct trend trend;       /* of who waits in the backlog */
+	struct addr at; /* while held: the address it was bound to */
+	struct sock_options sock; /* options of the socket, see changed */
+	bool changed;             /* it has those of next_spec instead */
+	struct trend trend;       /* of clients that wait in the backlog */
 	bool closing;
-	bool closed; /* since closed_at, grace_stamp */
+	bool closed; /* since closed_at, a grace_stamp */
 	uint64_t closed_at;
 };
 
@@ -47,8 +47,8 @@ struct listener {
  * accepts and the manager has none. */
 void listener_store(struct listener *l);
 
-/* Creates a listener that is not bound and in no list.  Returns NULL when out
- * of memory. */
+/* Returns a listener that is not bound and in no list, or NULL when out of
+ * memory. */
 struct listener *listener_new(
     struct frontend *frontend, const struct listen_spec *spec);
 /* Frees the listener.  Does not close its socket. */
@@ -60,23 +60,24 @@ int listener_bind(const struct listener *l, struct err *err);
 
 /* Gives the socket of an open listener the options of next_spec, as far as a
  * listening socket accepts them.  Returns false with err set: then nothing has
- * changed.  Else listener_commit or listener_put_back follows. */
+ * changed.  Otherwise listener_commit or listener_put_back follows. */
 bool listener_change(struct listener *l, struct err *err) MUST_CHECK;
 /* Restores the options that listener_change has changed.  Logs a failure. */
 void listener_put_back(struct listener *l);
 
 /* Logs which options of the new socket the system has cut short. */
 void listener_warn_of_cut_options(struct listener *l);
-/* Returns the address, with the port that the kernel chose if it was 0, unless
- * the listener is held. */
+/* Returns the address; if its port was 0, with the port that the kernel has
+ * chosen, unless the listener is held. */
 struct addr listener_bound_addr(const struct listener *l);
 
-/* Returns which of its next frontend's addresses the listener gets, from 1. */
+/* Returns the position of the listener's address among those of its next
+ * frontend, from 1. */
 unsigned listener_number(const struct listener *l);
 
 /* Makes the next frontend the listener's frontend.  Opens the listener in the
- * pool, or keeps it and moves it there.  Adds what the system refuses to
- * changes. */
+ * pool, or moves an open one there.  Pauses or resumes it as the frontend is.
+ * Adds to changes what the system refuses. */
 void listener_commit(
     struct listener *l, struct pool *pool, struct changes *changes);
 
@@ -86,8 +87,8 @@ void listener_hold(struct listener *l);
  * be listened on. */
 bool listener_unhold(struct listener *l, struct err *err) MUST_CHECK;
 
-/* Begins to close the socket.  acceptor_closed returns whether it is closed.
- * Does not log. */
+/* Begins to close the socket, and removes the file of a unix socket.
+ * acceptor_closed returns whether the socket is closed.  Does not log. */
 void listener_stop(struct listener *l);
 /* Removes the file of a unix socket. */
 void listener_remove_file(const struct listener *l);

@@ -22,32 +22,33 @@ struct listener;
 struct listeners;
 
 /* Binds the addresses of the model.  Returns NULL with err set if one cannot be
- * bound.  Runs on the control thread, as all of these. */
+ * bound.  Runs on the control thread, as all functions here. */
 struct listeners *listeners_bind(
     struct model *model, struct proxy *proxy, struct err *err);
 
-/* The first half of a change to another model: binds the new addresses.
+/* Binds the new addresses: the first half of a change to another model.
  * Returns false with err set if one cannot be bound: then nothing has changed.
- * Else listeners_commit or listeners_cancel follows. */
+ * Otherwise listeners_commit or listeners_cancel follows. */
 bool listeners_prepare(struct listeners *listeners, struct model *model,
     struct err *err) MUST_CHECK;
 /* Undoes listeners_prepare: closes the new sockets and restores the options of
  * the others. */
 void listeners_cancel(struct listeners *listeners);
 
-/* The second half, and the last step of the start: new sessions use the model.
- * New sockets accept connections.  Sockets that are not in the model are
- * closed, and unix sockets' files removed.  Adds what the system refuses to
- * changes. */
+/* Makes new sessions use the model: the second half of a change, and the last
+ * step of the start.  New sockets accept connections.  Sockets that are not in
+ * the model are closed, and unix sockets' files removed.  Adds to changes what
+ * the system refuses. */
 void listeners_commit(
     struct listeners *listeners, struct pools *pools, struct changes *changes);
 
-/* Changes to a model with the same frontends: new sessions use it.  Sockets
- * stay as they are, paused or shut. */
+/* Makes new sessions use a model with the same frontends.  Sockets stay as they
+ * are, also paused or shut ones. */
 void listeners_follow(struct listeners *listeners, const struct model *model);
 
 /* Refuses connections on all sockets of the frontend until listeners_resume.
- * On a unix socket, and on one that has a name, they wait in the backlog. */
+ * On a unix socket, and on a socket that the service manager has given a name,
+ * connections wait in the backlog instead. */
 void listeners_pause(
     struct listeners *listeners, const struct frontend *frontend);
 /* Accepts connections again.  Returns false with err set if some address cannot
@@ -77,26 +78,28 @@ void listeners_tick(struct listeners *listeners);
 /* Returns whether the pool accepts from a socket, or will. */
 bool listeners_use(const struct listeners *listeners, struct pool *pool);
 
-/* Gives the service manager copies of TCP sockets that it has none of: another
- * process of the service gets them (notify_store).  Called now and then. */
+/* Gives the service manager copies of the TCP sockets that it has none of, so
+ * that another process of the service gets them (notify_store).  Called now and
+ * then. */
 void listeners_store(struct listeners *listeners);
 
-/* Passes each socket that accepts, and held ones whose connections wait, to
- * `add`, with the address that was asked for. */
+/* Passes each socket that accepts, and each held one whose connections wait, to
+ * `add`, with the address as it is configured. */
 void listeners_report(const struct listeners *listeners,
     void (*add)(void *to, const struct addr *asked, int fd), void *to);
-/* Does as listeners_stop, but the sockets are another process's as well: files
- * stay.
- */
+/* Closes all sockets as listeners_stop does, but leaves unix sockets' files:
+ * another process has these sockets now. */
 void listeners_leave(struct listeners *listeners);
 
 /* Closes all sockets and removes unix sockets' files.  Returns at once; a
  * connection that is being accepted still becomes a session. */
 void listeners_stop(struct listeners *listeners);
-/* Returns whether listeners_stop was called and every socket is closed. */
+/* Returns whether listeners_stop or listeners_leave was called and every socket
+ * is closed. */
 bool listeners_stopped(const struct listeners *listeners);
 
-/* Called after the pools have ended.  Accepts NULL. */
+/* Frees all listeners and their acceptors.  Called after the pools have ended.
+ * Accepts NULL. */
 void listeners_free(struct listeners *listeners);
 
 #endif

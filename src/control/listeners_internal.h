@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the parts of the listeners: their life (listeners.c), what a
- * configuration makes of them (listeners_prepare.c), and their log lines
- * (listeners_log.c).
+ * State that the parts of the listeners share: the listeners in operation
+ * (listeners.c), their preparation for a configuration (listeners_prepare.c),
+ * and their log lines (listeners_log.c).
  */
 #ifndef CONTROL_LISTENERS_INTERNAL_H
 #define CONTROL_LISTENERS_INTERNAL_H
@@ -14,9 +14,9 @@ struct listeners {
 	struct proxy *proxy;
 	struct grace *grace;
 	struct list all;
-	struct list spare; /* closed ones, whose acceptors may be used again */
-	/* In a preparation: that which was found last.  The next one that is
-	 * looked for mostly follows it. */
+	struct list spare; /* closed listeners, whose acceptors can be reused */
+	/* The listener that a preparation has found last: the next one that is
+	 * looked for usually follows it. */
 	struct listener *found;
 	bool stopped;
 };
@@ -33,23 +33,24 @@ listener_of(struct list *node)
 
 /* -- listeners_log.c -- */
 
-/* A line about listeners: a range of ports has one for all of them. */
+/* A log line about one listener, or about all listeners of a range of ports. */
 struct listeners_line {
 	const char *what;
 	const struct listener *first; /* NULL: no line so far */
-	struct addr addr;             /* of the first */
-	unsigned last;                /* port */
+	struct addr addr;             /* of the first listener */
+	unsigned last;                /* port of the last listener */
 };
 
-/* Adds the listener to the line, or ends that and begins another one.  what:
- * what happens to the listener; a line has one such text. */
+/* Adds the listener to the line.  Ends the line and begins another one if the
+ * listener does not belong to it.  what: what happens to the listener; the
+ * listeners of a line have the same pointer. */
 void listeners_line_add(
     struct listeners_line *line, const struct listener *l, const char *what);
 
 /* Logs the line, unless nothing was added to it. */
 void listeners_line_end(struct listeners_line *line);
 
-/* Logs the listeners that were not logged before. */
+/* Logs all listeners that were not logged before. */
 void listeners_announce(struct listeners *ls);
 
 /* -- listeners_prepare.c -- */

@@ -13,17 +13,17 @@
 
 struct manager_reports {
 	struct timed_task alive;
-	bool stuck;         /* a pool was, at the last sign of life */
+	bool stuck;         /* a pool was stuck when last looked at */
 	uint64_t status_ms; /* when the figures are due */
-	char status[160];   /* that was sent last */
+	char status[160];   /* the figures that were sent last */
 };
 
-/* Begins the signs of life, if the manager wants any.  They come as long as the
- * control loop runs and no pool is stuck (pools_stuck). */
+/* Begins to send signs of life, if the manager wants any.  They are sent as
+ * long as the control loop runs and no pool is stuck (pools_stuck). */
 void manager_reports_start(struct manager_reports *reports);
 
-/* Called every second: sends the figures that have changed now and then, and
- * new listening sockets for the manager to keep. */
+/* Sends the figures now and then, if they have changed, and gives the manager
+ * copies of new listening sockets.  Called once a second. */
 void manager_reports_second(struct manager_reports *reports, uint64_t now_ms);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The memory of lfproxy by kind of object, and the totals of malloc to compare
- * the sum with.
+ * The memory of lfproxy by kind of object, and the totals of malloc, with which
+ * the sum can be compared.
  */
 #ifndef CONTROL_MEMORY_H
 #define CONTROL_MEMORY_H
@@ -15,7 +15,7 @@ struct control;
 struct memory_row {
 	const char *what;
 	struct memory_use use;
-	uint64_t kernel; /* bytes that the kernel keeps for it */
+	uint64_t kernel; /* bytes that the kernel keeps for these objects */
 	const char *note;
 };
 
@@ -29,14 +29,15 @@ struct memory_rows {
 void memory_rows_add(struct memory_rows *rows, const char *what,
     struct memory_use use, uint64_t kernel, const char *note);
 
-/* Adds the memory of this layer and those below.  Looks at ten blocks for each
- * server, so 500 of them take 0.1 ms.  Runs on the control thread. */
+/* Adds rows for the memory of this layer and of those below.  Looks at ten
+ * blocks for each server, so 500 servers take 0.1 ms.  Runs on the control
+ * thread. */
 void memory_rows_fill(struct memory_rows *rows, struct control *control);
 
 /* The totals that malloc and the kernel report; 0 where unknown. */
 struct memory_totals {
-	uint64_t heap;      /* given out by malloc */
-	uint64_t heap_idle; /* kept by malloc, for later */
+	uint64_t heap;      /* allocated by malloc */
+	uint64_t heap_idle; /* kept by malloc for later allocations */
 	uint64_t resident;
 };
 /* Fills the totals. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The objects of this process, numbered from 1 for the process that hands its
- * sessions over (session_receiver.h): their images have numbers in place of
- * names.
+ * sessions over (session_receiver.h): the images of sessions have these numbers
+ * in place of names.
  *
- * All functions run on the control thread.  None blocks.
+ * All functions run on the control thread and do not block.
  */
 #ifndef CONTROL_NAMES_KNOWN_H
 #define CONTROL_NAMES_KNOWN_H
@@ -16,13 +16,13 @@
 #include "model/model.h"
 
 /* The object that a number stands for: a frontend, one of its routes, a server,
- * or a backend.  The model has them. */
+ * or a backend.  The model owns these objects. */
 struct named {
 	struct frontend *frontend; /* of a route as well */
-	unsigned route;            /* the frontend's backends_n: of none */
+	unsigned route;            /* backends_n of the frontend: no route */
 	struct server *server;
-	struct counters *counters; /* NULL: of a route */
-	uint32_t held; /* of a server or frontend: the other one's sessions */
+	struct counters *counters; /* NULL for a route */
+	uint32_t held; /* server, frontend: sessions of the other process */
 };
 
 struct names_known {
@@ -31,20 +31,20 @@ struct names_known {
 };
 
 /* Numbers all objects of the model, and writes a line of NAMES for each
- * (net/handover.h).  names is zero before.  Returns false when memory is short.
- */
+ * (net/handover.h).  names starts zeroed.  Returns false when memory is
+ * short. */
 bool names_known_list(
     struct names_known *names, const struct model *model, FILE *out) MUST_CHECK;
 
-/* Frees the numbers, also after a failure; then there are none. */
+/* Frees the numbers, also after a failure, and leaves none. */
 void names_known_free(struct names_known *names);
 
 /* Returns what the number stands for, or NULL. */
 struct named *names_known_find(
     const struct names_known *names, uint64_t number);
 
-/* Gets the route of the frontend with that number, backends_n for 0.  Returns
- * false if it is none. */
+/* Gets the index of the frontend's route with that number; for 0, backends_n.
+ * Returns false if the number is not that of one of its routes. */
 bool names_known_find_route(const struct names_known *names,
     const struct frontend *frontend, uint64_t number, unsigned *ret_route);
 

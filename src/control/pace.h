@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The pacer's part of the control loop: when it looks, and the limits on
- * bandwidth of the configuration.  See proxy/pacer.h.
+ * The control loop's part of pacing: calls the pacer (proxy/pacer.h) when
+ * sessions that wait for bandwidth are due, and gives it the limits of the
+ * configuration.
  *
  * All functions run on the control thread.
  */
@@ -16,11 +17,13 @@ struct pace_loop {
 	ev_async called; /* by data threads */
 };
 
-/* Starts to watch for sessions that wait for bandwidth.  Before pools start. */
+/* Begins to watch for sessions that wait for bandwidth.  Called before the
+ * pools start. */
 void pace_start(struct control *control);
 
-/* Applies the limits of the present model.  When they have changed, sessions
- * that wait take a new portion, and those that had no limit look for one. */
+/* Applies the bandwidth limits of the present model.  If they have changed,
+ * sessions that wait take a new portion, and sessions that had no limit check
+ * whether they have one now. */
 void pace_follow(struct control *control);
 
 #endif

@@ -44,21 +44,23 @@ struct pool_load {
 };
 /* Adds a sample to each pool's load.  Called every TREND_STEP_S. */
 void pools_sample(struct pools *pools);
-/* Has sessions move from overloaded shards to others of their pool (shift.h).
+/* Moves sessions from overloaded shards to others of their pool (shift.h).
  * Called about once a second. */
 void pools_shift_sessions(struct pools *pools);
-/* Returns the load of the i-th pool, as pools_at. */
+/* Returns the load of the i-th pool, see pools_at. */
 const struct pool_load *pools_load_at(const struct pools *pools, size_t i);
 
-/* Finds a pool by name.  Returns NULL with err set, which lists the pools. */
+/* Returns the pool with that name, or NULL with err set to a text that lists
+ * the pools. */
 struct pool *pools_find(struct pools *pools, const char *name, struct err *err);
 
-/* Returns the pool of a frontend, whose spec's pools were started. */
+/* Returns the pool of a frontend.  The pools of its model's spec must have been
+ * started. */
 struct pool *pools_of(struct pools *pools, const struct frontend *frontend);
 
-/* Follows a reload, in two steps: pools_prepare, then either pools_cancel or
- * pools_apply.  Starts the pools that are new.  Returns false with err set if a
- * pool cannot be started: then nothing has changed. */
+/* Starts the pools that are new in the spec: the first of two steps of a
+ * reload.  Returns false with err set if a pool cannot be started: then nothing
+ * has changed.  Otherwise pools_cancel or pools_apply follows. */
 bool pools_prepare(
     struct pools *pools, const struct spec *spec, struct err *err) MUST_CHECK;
 /* Ends the pools that pools_prepare has started. */
@@ -69,29 +71,33 @@ void pools_cancel(struct pools *pools);
 void pools_apply(
     struct pools *pools, const struct spec *spec, struct changes *changes);
 
-/* Ends leaving pools that have no session left.  in_use is listeners_use.
- * Called about once a second. */
+/* Ends leaving pools that have no session left.  in_use is listeners_use, and
+ * listeners its argument.  Called about once a second. */
 void pools_reap(struct pools *pools,
     bool (*in_use)(const struct listeners *, struct pool *),
     const struct listeners *listeners);
 
-/* Measures rates.  Called once a second. */
+/* Measures how many signatures each pool makes in a second.  Called once a
+ * second. */
 void pools_second(struct pools *pools);
 
-/* Returns the pool's signatures with private keys in the last second. */
+/* Returns how many signatures with private keys the pool has made in the last
+ * second. */
 uint64_t pools_key_rate(const struct pools *pools, const struct pool *pool);
 
-/* Changes at run time, while traffic flows (lf/pool.h).  Each function logs its
- * change.  Functions that can fail return false with err set. */
+/* Changes at run time, while traffic flows (lf/pool.h).  Each pools_set
+ * function logs its change.  Functions that can fail return false with err
+ * set. */
 
-/* Calls call for each setting of the pool of that spec whose value commands
- * have changed, with its key and both values.  Control thread. */
+/* Calls `call` for each setting of the pool whose value differs from the spec's
+ * because commands have changed it, with its key, the value in the file and the
+ * value now. */
 void pools_differences(struct pools *pools, const struct pool_spec *spec,
     void (*call)(void *arg, const char *key, const char *file, const char *now),
     void *arg);
 
-/* Sets the threads of the pool, and ends its autoscaling.  With shards = auto
- * the shards follow, also in pools_set_autoscale. */
+/* Sets the threads of the pool, and ends its autoscaling.  With shards = auto,
+ * the number of shards follows; pools_set_autoscale does the same. */
 bool pools_set_threads(struct pools *pools, struct pool *pool,
     const struct pool_class *classes, unsigned classes_n,
     struct err *err) MUST_CHECK;
@@ -117,12 +123,13 @@ bool pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
  * out. */
 const char *pools_threads_text(const struct pools *pools,
     const struct pool *pool, char out[THREADS_TEXT_SIZE]);
-/* Returns false if the pool is not autoscaled. */
+/* Gets the range of threads of an autoscaled pool.  Returns false if the pool
+ * is not autoscaled. */
 bool pools_autoscale(const struct pools *pools, const struct pool *pool,
     unsigned *ret_min, unsigned *ret_max);
 
-/* Returns the first pool that does not move, see pool_moves, or NULL.  Called
- * now and then, by one caller. */
+/* Returns the first pool that serves nothing (pool_moves), or NULL.  Called by
+ * one caller, at intervals longer than any turn. */
 const struct pool *pools_stuck(struct pools *pools);
 
 /* Turns the guard on or off; off is for fault injection. */

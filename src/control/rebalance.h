@@ -4,19 +4,20 @@
  *
  * Servers with more than their fair share of sessions (model/fair_share.h) end
  * the excess, evenly over a time that the operator gives, so that the clients
- * connect again and are balanced.  The sessions that are ended:
+ * connect again and are balanced.  A round ends sessions by these rules:
  *
- * - The oldest ones.  A client that connects again has the youngest session, so
- *   no client is hit twice before every client was hit once.  If the choice
- * were by idleness, the same idle clients would be hit again and again, and
- * their sessions carry no load.
- * - Of these, sessions that have moved no byte for REBALANCE_QUIET_MS at most,
- *   so that an answer is hardly ever cut.  Busy sessions are ended if there
- * were too few quiet ones in time, that is, if the rebalancing is late by a
- * quarter of its time.  So all of it may take a quarter longer.
- * - At most twice as many at a time as an even pace asks for.
- * - Only sessions that relay in both directions, not those that connect or are
- *   about to end.
+ * - The oldest sessions are ended.  A client that connects again has the
+ *   youngest session, so no client is hit twice before every client was hit
+ *   once.  A choice by idleness would hit the same idle clients again and
+ *   again, and their sessions carry no load.
+ * - Sessions that move bytes while they are watched, for REBALANCE_QUIET_MS at
+ *   most, are spared, so that an answer is hardly ever cut.  If too few
+ *   sessions are quiet, and the rebalancing is late by a quarter of its time,
+ *   busy sessions are ended as well.  A rebalancing may therefore take a
+ *   quarter longer than the operator has asked for.
+ * - A round ends at most twice as many sessions as an even pace asks for.
+ * - Only sessions that relay are ended, not those that connect or are about to
+ *   end.
  *
  *   RESTING --round--> SCANNING --all slots--> WATCHING --quiet--> RESTING
  *      |
@@ -25,8 +26,9 @@
  * SCANNING goes over the sessions in slices and keeps the oldest of each
  * server.  WATCHING waits to see which of them are busy.
  *
- * A rebalancing ends within the tolerance of the fair share.  It continues over
- * a reload, by the backend's name and the servers' states.  All functions run
+ * A rebalancing ends when every server is within the tolerance of its fair
+ * share, or when its time is over.  A reload does not end a rebalancing, which
+ * finds its backend by name and the servers by their states.  All functions run
  * on the control thread.
  */
 #ifndef CONTROL_REBALANCE_H
@@ -62,15 +64,16 @@ struct rebalance_status {
 	size_t rows_n;
 };
 
-/* Returns what control_rebalance would do now.  The names in the plan are valid
- * until the caller returns to the control loop.  Returns false with err set if
- * the backend's algorithm would send clients back to the same server, or when
- * out of memory.  Caller calls rebalance_status_fini. */
+/* Fills ret_plan with what control_rebalance would do now.  The names in the
+ * plan are valid until the caller returns to the control loop.  Returns false
+ * with err set if the backend's algorithm would send clients back to the same
+ * server, or when out of memory.  Caller calls rebalance_status_fini. */
 bool control_plan_rebalance(const struct backend *backend, uint64_t over_ms,
     struct rebalance_status *ret_plan, struct err *err) MUST_CHECK;
 
-/* Starts a rebalancing, which replaces a running one of that backend.  Starts
- * none if the plan has no session to close.  Otherwise as above. */
+/* Starts a rebalancing, in place of a running one of that backend, unless the
+ * plan has no session to close.  Fills ret_plan and fails as
+ * control_plan_rebalance does. */
 bool control_rebalance(struct control *control, const struct backend *backend,
     uint64_t over_ms, struct rebalance_status *ret_plan,
     struct err *err) MUST_CHECK;
@@ -79,15 +82,15 @@ bool control_rebalance(struct control *control, const struct backend *backend,
 bool control_cancel_rebalance(
     struct control *control, const struct backend *backend);
 
-/* Describes the i-th running rebalancing, from 0.  Returns false if there is
- * none, or when out of memory.  Caller calls rebalance_status_fini. */
+/* Fills ret_status with the i-th running rebalancing, from 0.  Returns false if
+ * there is none, or when out of memory.  Caller calls rebalance_status_fini. */
 bool control_rebalance_at(
     struct control *control, size_t i, struct rebalance_status *ret_status);
 
 /* Frees the rows. */
 void rebalance_status_fini(struct rebalance_status *status);
 
-/* Frees all of them, after the loop has ended. */
+/* Frees all rebalancings.  Called after the loop has ended. */
 void rebalances_free(struct control *control);
 
 #endif

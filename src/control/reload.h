@@ -2,14 +2,14 @@
  * Reload: the configuration is read again and takes effect in the running
  * process.
  *
- *   read, validate --> names, lists --> what is new is made --> publish -->
- * what is |                               |                     old goes
- *             +--> errors: nothing has changed <-----+
+ *   read, validate --> names, lists --> make what is new --> publish
+ *         |                                    |                |
+ *         +--> errors: nothing has changed <---+         retire the old
  *
  * Everything that can fail comes first: the file, sockets, threads, memory.
- * Then new sessions find the new model, server by server through the lineups
- * and frontend by frontend through the acceptors; sessions that are there go on
- * under the model they were born under.
+ * Then new sessions find the new model: its servers through the lineups, and
+ * its frontends through the acceptors.  Present sessions keep the model under
+ * which they began.
  */
 #ifndef CONTROL_RELOAD_H
 #define CONTROL_RELOAD_H
@@ -29,27 +29,28 @@ struct reload_result {
 	struct changes changes;
 };
 
-/* Reads the files, which blocks on the disk, and begins look-ups of the
- * servers' names.  A thread reads the files of lists.  The configuration takes
- * effect when these are read and all names are answered, or after
- * SERVER_NAMES_WAIT_MS without the names: within this call without lists
- * and servers that are given by name, or else later on the control loop.  Logs
- * each change and each error.  A second reload waits for the lists of the first
- * one, and puts it into effect at once.
+/* Begins a reload: reads the files, which blocks on the disk, and begins
+ * look-ups of the servers' names; a thread reads the files of lists.  Without
+ * lists and names the configuration takes effect within this call.  Otherwise
+ * it takes effect on the control loop, when the lists are read and the names
+ * are answered; names are waited for SERVER_NAMES_WAIT_MS at most.  Logs each
+ * change and each error.  If another reload still waits, first blocks until its
+ * lists are read, and puts it into effect.
  *
- * Passes the result to when_done, unless that is NULL, once, within this call
- * if the reload is complete.  Returns NULL when out of memory.  Caller calls
- * reload_unref, at any time.  Runs on the control thread, as all of these. */
+ * Calls when_done, unless it is NULL, once with the result, within this call if
+ * the reload is complete.  Returns NULL when out of memory.  Caller calls
+ * reload_unref, at any time.  Runs on the control thread, as all functions
+ * here. */
 struct reload *control_reload(struct control *control,
     void (*when_done)(bool ok, const struct reload_result *result));
 
-/* Returns NULL while the reload waits for names or lists. */
+/* Returns the result, or NULL while the reload waits for names or lists. */
 const struct reload_result *reload_result(const struct reload *reload);
 
 /* Gives up the caller's reference.  Accepts NULL. */
 void reload_unref(struct reload *reload);
 
-/* Refuses a reload that waits, at the end of the process. */
+/* Refuses a reload that waits.  Called at the end of the process. */
 void control_reload_fini(struct control *control);
 
 #endif

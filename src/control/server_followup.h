@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Work on servers that is due: notices of data threads (model/passive.h), the
  * return of ejected servers, the next step of a slow start, and the end of a
- * server's sessions.  Runs on the control thread.
+ * server's sessions.  All functions run on the control thread.
  */
 #ifndef CONTROL_SERVER_FOLLOWUP_H
 #define CONTROL_SERVER_FOLLOWUP_H
@@ -20,13 +20,13 @@ struct server_followup {
 	struct timed_task work;    /* what prepare has found */
 };
 
-/* Watches the control loop until the loop ends.  Called before pool threads
- * start. */
+/* Begins this work, which goes on until the control loop ends.  Called before
+ * the pool threads start. */
 void server_followup_start(struct control *control);
 
-/* Acts on all notices and readmits servers whose ejection is over.  Called
- * after each change of the model as well: the former model did not have the new
- * servers, which may have notices. */
+/* Acts on all notices and readmits servers whose ejection is over.  Also called
+ * after each change of the model: new servers may have notices that a look at
+ * the former model has missed. */
 void server_followup_review(struct control *control);
 
 #endif

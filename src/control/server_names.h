@@ -6,14 +6,14 @@
  *                   |                |
  *     servers <--apply-- answers <---+
  *
- * A server whose name is not resolved is in maintenance, and leaves it when the
- * name is resolved.  A server that has an address keeps it while its name has
- * that address, and while the name cannot be looked up; with resolve = ttl, for
- * the time of hold.
+ * A server whose name is not resolved is in maintenance until the name is
+ * resolved.  A server that has an address keeps it while its name has that
+ * address, and while the name cannot be looked up; with resolve = ttl, for the
+ * time of `hold` from the first failure.
  *
- * Answers are applied in portions of SERVER_NAMES_TURN_NS.  Of many servers
- * with news at the same time, the first are logged one by one, and the others
- * are counted.
+ * Answers are applied in portions of SERVER_NAMES_TURN_NS.  If many servers
+ * change at the same time, the first are logged one by one, and the others are
+ * counted.
  *
  * All functions run on the control thread.  Only server_names_start and
  * server_names_check block.
@@ -30,19 +30,20 @@
 #include "resolve/dns.h"
 #include "resolve/names.h"
 
-/* The time that the start waits for names: a name server nearby answers within
- * it.  Listeners accept after it. */
+/* The time for which the start waits for names, before listeners accept.  A
+ * name server nearby answers within it. */
 #define SERVER_NAMES_START_MS 20
-/* Another process serves meanwhile, whose servers have addresses. */
+/* The time for which a process that takes over waits for names: another process
+ * serves meanwhile, and its servers have addresses. */
 #define SERVER_NAMES_TAKEOVER_MS 2000
-/* The time that a reload waits, while everything goes on. */
+/* The time for which a reload waits for names.  Traffic goes on meanwhile. */
 #define SERVER_NAMES_WAIT_MS 250
 
 #define SERVER_NAMES_TURN_NS (500 * 1000)
 
 struct control;
 
-/* Lines of one kind in a second. */
+/* Counts log lines of one kind within a second. */
 struct names_burst {
 	uint64_t since_ms;
 	unsigned n;
@@ -58,38 +59,38 @@ struct server_names {
 	uint64_t failures; /* look-ups that failed, since the start */
 };
 
-/* Returns false when out of memory. */
+/* Initializes the state, without names.  Returns false when out of memory. */
 bool server_names_init(struct control *control) MUST_CHECK;
 /* Looks up the names of the present model's servers, and waits until all are
  * answered, for SERVER_NAMES_START_MS at most, or SERVER_NAMES_TAKEOVER_MS.
  * Logs the unresolved ones. */
 void server_names_start(struct control *control);
-/* Never blocks. */
+/* Frees the state.  Never blocks. */
 void server_names_fini(struct control *control);
 
-/* Begins look-ups of the names of the spec that a reload asks for. */
+/* Begins look-ups of those names of the spec that a reload looks up again. */
 void server_names_ask(struct control *control, const struct spec *spec);
-/* Whether a look-up of one of the spec's names is under way. */
+/* Returns whether a look-up of one of the spec's names is under way. */
 bool server_names_pending(
     const struct control *control, const struct spec *spec);
 
 /* Begins look-ups of the names of the backend's servers; NULL: of all backends.
- * Returns how many names there are. */
+ * Returns how many of these servers have a name. */
 size_t server_names_refresh(
     struct control *control, const struct backend *backend);
 
-/* Gives new servers of a PREPARED model their addresses, where the names are
+/* Gives the new servers of a PREPARED model their addresses, if their names are
  * resolved. */
 void server_names_prepare(struct control *control, struct model *model);
 /* Follows a change of the control's model: takes its [resolver], begins
  * look-ups of new names, and drops names that no server has. */
 void server_names_commit(struct control *control);
-/* Adds a warning for each server without an address; of many, for the first
- * ones and the number of the others. */
+/* Adds a warning for each server without an address.  If there are many, the
+ * first ones are named and the others are counted. */
 void server_names_warn(const struct control *control, struct changes *changes);
 
-/* For `lfproxy -t`: looks up all names, waits for wait_ms at most, and writes a
- * warning for each server whose name is not resolved. */
+/* Looks up all names of the spec, for `lfproxy -t`, waits for wait_ms at most,
+ * and writes a warning for each server whose name is not resolved. */
 void server_names_check(const struct spec *spec, unsigned wait_ms, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Whether this process may do what is asked of connections to servers.
+ * Checks that this process may set the options of connections to servers.
  */
 #ifndef CONTROL_SERVER_SOCKETS_H
 #define CONTROL_SERVER_SOCKETS_H
@@ -16,8 +16,8 @@
 bool server_socket_try(const struct backend_spec *backend,
     const struct server_spec *server, bool warns, struct err *err) MUST_CHECK;
 
-/* Tries all servers.  Returns false with err set at the first that is refused.
- */
+/* Tries all servers of the spec.  Returns false with err set at the first one
+ * that is refused. */
 bool server_sockets_try(
     const struct spec *spec, bool warns, struct err *err) MUST_CHECK;
 

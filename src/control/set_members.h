@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The members of a set, and what a report of its source changes.  Pure: no
- * clock, no model, no log.
+ * The members of a set, and what a report of its source changes.  These
+ * functions only compute: they use no clock, no model and no log.
  *
  *   members in use + report --> next members, and what is different
  *
- * A member is found again by its address, else by its key, whatever the order
- * of the report, and keeps its number, from which its server's name is made.  A
- * new one gets the number it had before, if that is still free, or the lowest
- * free one.
+ * A member is recognized by its address, else by its key, in whatever order the
+ * members are reported, and keeps its number, from which its server's name is
+ * made.  A new member gets the number that it had before, if that is still
+ * free, or the lowest free one.
  */
 #ifndef CONTROL_SET_MEMBERS_H
 #define CONTROL_SET_MEMBERS_H
@@ -25,17 +25,17 @@ struct set_member {
 	/* The options before these; NULL: no others were in use. */
 	char *former_options;
 	unsigned number;   /* from 1 */
-	uint64_t since_ms; /* as passed to set_reconcile when it came */
+	uint64_t since_ms; /* as passed to set_reconcile when the member came */
 	bool joined;       /* likewise */
 	/* The member has left the report.  Only its number is remembered, until
 	 * another member gets it. */
 	bool gone;
 	bool same; /* address and options are as they were before the report */
-	/* Why its options, or its address, are not used; NULL: they are. */
+	/* Why the options or the address cannot be used.  NULL: they can. */
 	char *why;
 };
 
-/* Whether the member has a server. */
+/* Returns whether the member has a server. */
 static inline bool
 set_member_is_used(const struct set_member *member)
 {
@@ -45,20 +45,20 @@ set_member_is_used(const struct set_member *member)
 struct set_members {
 	struct set_member *all; /* by number */
 	size_t n;
-	size_t live; /* those that are not gone */
+	size_t live; /* members that are not gone */
 };
 
 /* The differences that a report makes. */
 struct set_change {
 	size_t added, removed;
-	size_t moved;   /* the address of a key is another: another server */
-	size_t changed; /* other options, at the same address */
-	size_t excess;  /* left out: there are more than max */
-	size_t twice;   /* left out: the address is there under another key */
-	const char *twice_key; /* of one of these, in the report */
+	size_t moved;          /* a key has another address: another server */
+	size_t changed;        /* other options, at the same address */
+	size_t excess;         /* left out: there are more than max */
+	size_t twice;          /* left out: another key has the same address */
+	const char *twice_key; /* the key of one of these, in the report */
 };
 
-/* Whether the servers change. */
+/* Returns whether servers change. */
 static inline bool
 set_change_any(const struct set_change *change)
 {
@@ -72,27 +72,27 @@ struct set_report {
 	const struct discovered *all; /* borrowed */
 	size_t n;
 	unsigned max;    /* members that the set may have */
-	uint64_t now_ms; /* set_member.since_ms of new members */
+	uint64_t now_ms; /* since_ms of new members */
 	bool joined;     /* likewise */
 };
 
-/* Compares the members with the report.  Of more than max members the first in
- * the order of their keys are taken, in which numbers count as numbers, so that
- * every lfproxy takes the same.  Takes O(n log n).  Returns false when memory
- * is short; otherwise the caller calls set_members_fini. */
+/* Compares the members with the report, in O(n log n).  If there are more than
+ * max members, takes the first ones in the order of their keys, where digits
+ * count as numbers, so that every lfproxy takes the same ones.  Returns false
+ * when memory is short; otherwise the caller calls set_members_fini. */
 bool set_reconcile(const struct set_members *now,
     const struct set_report *report, struct set_members *ret_next,
     struct set_change *ret_change) MUST_CHECK;
 
-/* Whether the change has to be confirmed by a second report.  live: how many
- * members there are before it. */
+/* Returns whether the change has to be confirmed by a second report.  live: how
+ * many members there are before it. */
 bool set_needs_confirmation(
     enum set_confirm confirm, const struct set_change *change, size_t live);
 
 /* Returns how many members have a server. */
 size_t set_members_used(const struct set_members *members);
 
-/* Frees the members; there are none then. */
+/* Frees the members, and leaves an empty set. */
 void set_members_fini(struct set_members *members);
 
 #endif

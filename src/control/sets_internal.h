@@ -30,14 +30,15 @@ struct server_set {
 	struct set_source *source;
 	struct set_members members, next;
 	bool has_next;
-	struct set_change change; /* that leads to next */
-	bool due;                 /* to be compared with the report */
-	bool keep;                /* in sets_prepare: the spec has it */
-	/* A change has to be confirmed by a report with a higher number than
-	 * this, UINT64_MAX: none has to. */
+	struct set_change change; /* what next changes */
+	bool due;                 /* has to be compared with the report */
+	bool keep;                /* in sets_prepare: the spec has this set */
+	/* While a change has to be confirmed: the number of the report that has
+	 * brought it, so that a later one confirms it.  UINT64_MAX: none has to
+	 * be. */
 	uint64_t waits_for;
 	uint64_t updates;
-	bool told_excess, told_twice; /* logged, until there are none */
+	bool told_excess, told_twice; /* logged; reset when there are none */
 };
 
 #define for_each_set(s, list)                                                  \
@@ -53,62 +54,66 @@ struct server_set {
 const char *set_source_text(
     const struct set_spec *set, char out[SET_TEXT_SIZE]);
 
-/* Returns the set of that list which the spec describes, or NULL. */
+/* Returns the set in that list that the spec describes, or NULL. */
 struct server_set *set_find(struct list *sets, const struct backend_spec *b,
     const struct set_spec *spec);
-/* Returns the set as it is to be, or as it is; or NULL. */
+/* Returns the set that sets_prepare has made for the spec, or else the present
+ * one, or NULL. */
 struct server_set *set_of(struct control *control, const struct backend_spec *b,
     const struct set_spec *spec);
 
-/* Gives backends of the spec the servers of their sets: the members to come
- * where a set has some, else the present ones.  all: all backends, else those
- * with members to come.  Returns false when memory is short. */
+/* Gives backends of the spec the servers of their sets: the next members of a
+ * set that has some, else its present ones.  all: every backend, else only
+ * those with next members.  Returns false when memory is short. */
 bool sets_fill_spec(struct control *control, struct spec *spec, bool all);
 
 /* -- changes, in two turns of the loop: sets_update.c -- */
 
-/* Drops the members to come. */
+/* Drops the next members. */
 void set_drop_next(struct server_set *set);
-/* Makes the members to come the members. */
+/* Makes the next members the present ones. */
 void set_adopt_next(struct server_set *set);
-/* Drops the members to come of all sets. */
+/* Drops the next members of all sets. */
 void sets_drop_all_next(struct control *control);
 
-/* The first turn: makes the spec for all sets with members to come. */
+/* Runs the first turn: makes the spec for all sets with next members. */
 void sets_make_spec(struct control *control);
-/* The second: makes a model of it, which sessions find from then on. */
+/* Runs the second turn: makes a model of the spec and publishes it. */
 void sets_apply_spec(struct control *control);
-/* Drops the spec of the first turn, which is out of date: its sets are compared
- * again. */
+/* Drops the spec of the first turn, which is out of date.  Its sets are
+ * compared again. */
 void sets_forget_made(struct control *control);
-/* Ends the step between the two.  Returns the spec, the caller's. */
+/* Ends the state between the two turns.  Returns the spec, which the caller
+ * owns. */
 struct spec *sets_take_made(struct control *control);
 
 /* -- sources: set_source.c -- */
 
-/* Returns the source of the set, which another set may have already; NULL when
- * memory is short. */
+/* Returns a reference to the source of the set, which may be another set's as
+ * well, or NULL when memory is short. */
 struct set_source *set_source_take(
     struct control *control, const struct set_spec *set);
 
 /* Drops a reference; the last one frees the source. */
 void set_source_drop(struct set_source *source);
 
-/* Whether the set is read from that source. */
+/* Returns whether the set is read from that source. */
 bool set_source_is_of(
     const struct set_source *source, const struct set_spec *set);
 
-/* Begins to follow the source, if it is not followed.  A failure is logged, and
- * tried again at the next reload. */
+/* Begins to follow the source, if it is not followed yet.  A failure is logged;
+ * the next reload tries again. */
 void set_source_open(struct set_source *source);
 
-/* Reads a file that has not been read yet.  Blocks.  Failures are noted as
- * those of the source. */
+/* Reads the file of a source that has not been read yet.  Does nothing for
+ * other sources.  Blocks on the disk.  Failures are noted as errors of the
+ * source. */
 void set_source_read(struct set_source *source);
 
-/* -- what is made of them: sets.c -- */
+/* -- sets: sets.c -- */
 
-/* The source has another report. */
+/* Notes that the source has another report, and schedules the comparison of its
+ * sets. */
 void sets_note_report(struct control *control, struct set_source *source);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The tables of limits that another process goes on with: what each source has
- * used, in steps, once all sessions that can leave have left.
+ * The tables of limits for another process, which goes on with what each source
+ * has used.  They are sent in steps, once all sessions that can leave have
+ * left.
  *
- * A line for each source: TABLE KEY KEY ACCEPTED REFUSED DUE_NS IN OUT DUE_NS,
- * the keys hexadecimal.
+ * Each source has a line: TABLE KEY KEY ACCEPTED REFUSED DUE_NS IN OUT DUE_NS,
+ * with hexadecimal keys.
  *
  * All functions run on the control thread.
  */
@@ -16,25 +17,27 @@
 
 #include "model/model.h"
 
-/* Sources that are sent, of all tables together. */
+/* The most sources that are sent, of all tables together. */
 #define SOURCES_SENT_MAX 100000
-/* How long a step takes, about. */
+/* About how long a step takes. */
 #define SOURCES_STEP_NS (1000 * 1000)
 
-/* Begins with all bytes 0. */
+/* Starts zeroed. */
 struct sources_sent {
-	size_t table; /* its number, of all frontends' and then backends' */
-	uint64_t at;  /* in this table */
-	size_t n;     /* sources so far */
+	size_t table; /* its number: frontends' first, then backends' */
+	uint64_t at;  /* position in this table */
+	size_t n;     /* sources sent so far */
 	bool done;
 };
 
-/* Sends a part.  Returns -EAGAIN while some is left: the caller calls again,
- * *ret_full: when the channel can be written; else 0. */
+/* Sends some of the sources.  Returns 0 when all are sent.  Returns -EAGAIN
+ * while there is more to send: the caller calls again; if *ret_full, when the
+ * channel can be written. */
 int sources_sent_step(struct sources_sent *sent, const struct model *model,
     int channel, bool *ret_full);
 
-/* Adds the sources of such lines to the tables that the model has. */
+/* Adds the sources of these lines to the tables of the same names in the
+ * model. */
 void sources_take(const struct model *model, const char *lines);
 
 #endif

@@ -24,7 +24,7 @@
 struct task_timer {
 	struct ev_loop *loop;
 	ev_timer timer;
-	struct list tasks; /* by time, the next one first */
+	struct list tasks; /* in the order of at_ms */
 };
 
 struct timed_task {
@@ -49,7 +49,7 @@ void timed_task_init(struct timed_task *task, struct task_timer *timer,
  * scheduled. */
 void timed_task_schedule(struct timed_task *task, uint64_t at_ms);
 
-/* Does nothing if the task is not scheduled. */
+/* Cancels the task.  Does nothing if the task is not scheduled. */
 void timed_task_cancel(struct timed_task *task);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The contents of the files of [tls] sections at a reload.
+ * How a reload changes the contents of the files of [tls] sections.
  */
 #ifndef CONTROL_TLS_DIFF_H
 #define CONTROL_TLS_DIFF_H
@@ -8,8 +8,9 @@
 #include "model/spec.h"
 
 /* Adds a change for each certificate, authority, CRL or ticket key whose
- * content is another than under before, in a section of the same name and role.
- * Keys of the configuration are config_diff's.  Control thread. */
+ * content differs between the sections of the same name and role in the two
+ * specs.  config_diff compares the keys of the sections.  Runs on the control
+ * thread. */
 void tls_diff(const struct spec *before, const struct spec *spec,
     struct changes *changes);
 

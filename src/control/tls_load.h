@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reading the files of TLS contexts again, on a thread of its own: with
- * thousands of certificates it takes longer than the control loop may block.
+ * Reads the files of TLS contexts again, on a separate thread: with thousands
+ * of certificates that takes longer than the control loop may block.
  */
 #ifndef CONTROL_TLS_LOAD_H
 #define CONTROL_TLS_LOAD_H
@@ -15,19 +15,19 @@
 
 struct tls_context;
 
-/* The most changes of a context that are kept as texts. */
+/* The most changes of a context that are described by texts. */
 #define TLS_LOAD_TEXTS 16
 
-/* A context's files.  The first two are set by the caller; the thread owns the
- * job until done is called. */
+/* Reading the files of a context.  The caller sets the first two members.  The
+ * thread owns the job until done is called. */
 struct tls_load_job {
 	struct tls_context *context; /* a reference */
 	SSL_CTX *present;            /* a reference, from tls_context_take */
 	bool ok;
 	struct err err;  /* unless ok */
 	SSL_CTX *loaded; /* a reference; NULL: nothing has changed */
-	size_t changes;  /* the number of them; see tls_changes */
-	char *texts[TLS_LOAD_TEXTS]; /* of the first of them */
+	size_t changes;  /* how many there are, see tls_changes */
+	char *texts[TLS_LOAD_TEXTS]; /* the first changes */
 	struct interests interests;
 };
 
@@ -40,17 +40,19 @@ struct tls_load {
 	pthread_t thread;
 };
 
-/* Starts the thread: it watches the files of each job, see tls_interests_find,
+/* Starts the thread.  For each job it watches the files (tls_interests_find)
  * and then reads them, so that no change is lost in between.  Takes ownership
- * of jobs, also on failure.  Returns 0 or an errno.  Control thread. */
+ * of jobs, also on failure.  Returns 0 or an errno value.  Runs on the control
+ * thread, as all functions here. */
 int tls_load_start(struct tls_load *load) __attribute__((warn_unused_result));
 
-/* Waits for the end of the thread; done need not have been called. */
+/* Waits until the thread has ended, also if done was not called yet. */
 void tls_load_join(struct tls_load *load);
 
-/* Frees the jobs with what they still own, on a thread that calls done as well:
- * freeing thousands of certificates takes 100 ms.  Called after tls_load_join.
- * Returns false if there is no such thread, and all is freed. */
+/* Frees the jobs with what they still own, on another thread, which calls done
+ * as well: freeing thousands of certificates takes 100 ms.  Called after
+ * tls_load_join.  If the thread cannot be started, frees the jobs at once and
+ * returns false. */
 bool tls_load_dispose(struct tls_load *load)
     __attribute__((warn_unused_result));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Regular work for TLS: warnings before certificates expire,
- * rotation of ticket keys, rates of handshakes.
+ * Regular work for TLS: warnings before certificates expire, rotation of ticket
+ * keys, rates of handshakes.
  *
  * All functions run on the control thread and do not block.
  */
@@ -15,9 +15,9 @@
 
 struct spec;
 
-/* Warnings begin so long before a certificate expires. */
+/* The time before a certificate expires at which warnings begin. */
 #define TLS_EXPIRY_WARNING_S (14 * 86400)
-/* And are repeated for each certificate. */
+/* The interval at which the warning of a certificate is repeated. */
 #define TLS_EXPIRY_REPEAT_S 86400
 
 /* Handshakes in a role, of all sections. */
@@ -37,7 +37,7 @@ struct tls_status {
 	int64_t first_end; /* if any: when the first expires, since 1970 */
 };
 
-/* A certificate of which was warned. */
+/* A certificate whose expiry was warned of. */
 struct tls_warned;
 
 struct tls_upkeep {
@@ -48,7 +48,7 @@ struct tls_upkeep {
 	                       none */
 };
 
-/* Called each second. */
+/* Updates the status, and does what is due.  Called once a second. */
 void tls_upkeep_second(struct tls_upkeep *upkeep, const struct spec *spec);
 
 /* Frees everything. */

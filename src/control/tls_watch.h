@@ -4,8 +4,9 @@
  *
  *   inotify --> settle, 1 s --> read on a thread --> exchange, if all is good
  *
- * A section changes as a whole or not at all: with a file that is missing,
- * broken, or half of a pair, it stays as it is, which is logged once.
+ * A section changes as a whole or not at all.  If a file is missing or broken,
+ * or a key does not match its certificate, the section stays as it is, which is
+ * logged once.
  *
  * All functions run on the control thread and do not block, unless their
  * comment says so.
@@ -24,14 +25,15 @@
 
 struct spec;
 
-/* Programs write certificate and key one after the other. */
+/* The time without changes after which files are read: programs write a
+ * certificate and its key one after the other. */
 #define TLS_WATCH_SETTLE_MS 1000
-/* Files that change all the time are read all the same. */
+/* The time after which files are read that change all the time. */
 #define TLS_WATCH_SETTLE_MAX_MS 10000
-/* A section that could not be read is read again. */
+/* The interval at which a section that could not be read is read again. */
 #define TLS_WATCH_RETRY_MS 60000
 
-/* The present task of load's thread. */
+/* What load's thread is doing. */
 enum tls_watch_state { TLS_WATCH_IDLE, TLS_WATCH_READING, TLS_WATCH_FREEING };
 
 struct tls_watch {
@@ -41,19 +43,19 @@ struct tls_watch {
 	struct list sections;
 	struct tls_load load;
 	enum tls_watch_state state;
-	bool wanted; /* something is due while the thread is at work */
+	bool wanted; /* sections became due while the thread is at work */
 };
 
-/* Begins to watch the files of spec's sections, and reads once what may have
- * changed since spec was made.  Without inotify this is logged, and files are
- * followed by reloads alone. */
+/* Begins to watch the files of spec's sections, and reads those once that may
+ * have changed since spec was made.  Without inotify, which is logged, only
+ * reloads read changed files. */
 void tls_watch_start(struct tls_watch *watch, struct ev_loop *loop,
     struct task_timer *timer, const struct spec *spec);
 
 /* Follows a change of the spec in force. */
 void tls_watch_follow(struct tls_watch *watch, const struct spec *spec);
 
-/* Waits for a reading that is under way. */
+/* Ends the watch.  Blocks until a reading that is under way has ended. */
 void tls_watch_fini(struct tls_watch *watch);
 
 /* Returns why the files of the section cannot be used, so that the former

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The other process of an upgrade: how it is started or reached, and whether it
- * has ended.  All functions run on the control thread; none waits for the other
- * process.
+ * The other process of an upgrade: starts or reaches it, and tells whether it
+ * has ended.  All functions run on the control thread.  None waits for the
+ * other process.
  */
 #ifndef CONTROL_UPGRADE_PROGRAM_H
 #define CONTROL_UPGRADE_PROGRAM_H
@@ -12,12 +12,12 @@
 
 #include "base/err.h"
 
-/* Before control_new: argv is that of this process, and stays.  The other
- * process gets the same arguments. */
+/* Sets the arguments that the other process gets: argv of this process, which
+ * has to stay valid.  Called before control_new. */
 void upgrade_set_arguments(char *const *argv);
 
-/* Returns whether there is another file now at the path that this process was
- * started from, as after an upgrade of its package.  Looks at the disk. */
+/* Returns whether the file at the path that this process was started from is
+ * another one now, as after an upgrade of its package.  Looks at the disk. */
 bool upgrade_is_due(void);
 
 /* The other process of an upgrade. */
@@ -25,26 +25,27 @@ struct upgrade_process {
 	pid_t pid;     /* 0: not begun, or ended */
 	int channel;   /* -1: closed */
 	bool started;  /* by this process, which may end it */
-	bool is_child; /* this process is told how it ends */
+	bool is_child; /* this process is told how the other one ends */
 };
 
-/* Starts the program at that path, or, path NULL, at the path that this process
- * was started from; `@NAME`: connects to a process of root's or this user's
- * that waits at that abstract address.  The caller closes process->channel,
- * which is non-blocking, also after a failure; it is -1 before.
+/* Starts the program at path, or, if path is NULL, at the path that this
+ * process was started from.  If path is `@NAME`, connects instead to a process
+ * of root's or this user's that waits at that abstract address.
+ * process->channel is -1 before the call and non-blocking after it.  The caller
+ * closes it, also after a failure.
  *
- * A new process leads a process group of its own until it takes over
- * (takeover.c), so that what a program that fails has started can be ended: the
- * listening sockets would stay open with the channel.  It is the service
- * manager's child, as this one is, if there is a manager.  Returns false with
- * err set. */
+ * Until it takes over (takeover.c), a new process leads a process group of its
+ * own, so that this process can end what a failed program has started: such
+ * processes would keep the listening sockets open with the channel.  With a
+ * service manager, the new process is the manager's child, as this one is.
+ * Returns false with err set. */
 bool upgrade_reach(struct upgrade_process *process, const char *path,
     struct err *err) MUST_CHECK;
 
 /* Returns whether the other process has closed its end of the channel, whatever
- * it has said before, or has become a zombie: threads that have still to end
- * keep the channel open then, and a service manager takes it for dead.  Without
- * /proc, the channel alone counts. */
+ * it has said before, or has become a zombie.  The latter matters because
+ * threads that have still to end keep the channel open, and a service manager
+ * takes the process for dead.  Without /proc, only the channel counts. */
 bool upgrade_has_ended(pid_t pid, int channel);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A reload by signal that can fail: SIGHUP alone tells its sender nothing.
+ * A reload by signal that reports its result: SIGHUP alone tells its sender
+ * nothing.
  *
  *   lfproxy --reload PID                   lfproxy, process PID
  *   binds $RUNTIME_DIRECTORY/reload
@@ -9,9 +10,9 @@
  *                       <------------------- one datagram: the verdict
  *   removes the socket, exits with 0 or with the reason
  *
- * Both run as the same user with the same RUNTIME_DIRECTORY, which systemd sets
- * for RuntimeDirectory= of the unit, in ExecReload= as well.  No admin socket
- * is needed, so it does not matter where the file has one, or whether.
+ * Both processes run as the same user with the same RUNTIME_DIRECTORY, which
+ * systemd sets for RuntimeDirectory= of the unit, in ExecReload= as well.  No
+ * admin socket is needed.
  */
 #ifndef CONTROL_VERDICT_H
 #define CONTROL_VERDICT_H
@@ -22,12 +23,12 @@
 #include "base/err.h"
 #include "control/reload.h"
 
-/* Waiting longer for a verdict is of no use; below systemd's own limit. */
+/* The time that verdict_ask waits for a verdict, below systemd's own limit. */
 #define VERDICT_WAIT_MS 60000
 
-/* Returns whether a verdict is wanted.  Called before the file is read: a
- * request that comes later is for a later reload.  Runs on the control thread.
- */
+/* Returns whether a process waits for a verdict.  Called before the file is
+ * read: a request that comes later is for a later reload.  Runs on the control
+ * thread. */
 bool verdict_wanted(void);
 
 /* Sends the verdict to the process that waits, if it still does.  Runs on the
@@ -35,12 +36,12 @@ bool verdict_wanted(void);
 void verdict_send(bool ok, const struct reload_result *result);
 
 /* Sends a verdict as verdict_send does.  refusal: why the process has not
- * reloaded; NULL if it has. */
+ * reloaded, or NULL if it has. */
 void verdict_send_text(const char *refusal);
 
-/* Runs in a separate process: asks lfproxy to reload and waits for the verdict,
+/* Asks lfproxy, which is another process, to reload, and waits for the verdict,
  * for VERDICT_WAIT_MS at most.  Returns false with err set when the reload was
- * refused, and also when no verdict came; then *ret_refused is false. */
+ * refused, and also when no verdict came; *ret_refused tells the two apart. */
 bool verdict_ask(pid_t pid, bool *ret_refused, struct err *err) MUST_CHECK;
 
 #endif
