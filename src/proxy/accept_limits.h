@@ -19,20 +19,21 @@ enum accept_block {
 };
 
 /* Returns what would keep the next connection in the backlog.  Reserves
- * nothing. Any thread. */
+ * nothing.  Any thread. */
 enum accept_block acceptor_block(
     const struct proxy *proxy, const struct frontend *frontend);
 
-/* Any thread: resumes the acceptors that have paused because of a limit, or
- * because descriptors or memory ran out.  Costs one load when there are none.
- */
+/* Resumes the acceptors that have paused because of a limit, or because
+ * descriptors or memory ran out.  Costs one load when none has paused.  Any
+ * thread. */
 void acceptors_resume(struct proxy *proxy);
 
-/* Control thread, before any acceptor is opened: all leave connections in their
- * backlogs until acceptors_begin. */
+/* Makes all acceptors leave connections in their backlogs until
+ * acceptors_begin.  Runs on the control thread, before any acceptor is opened.
+ */
 void acceptors_wait(struct proxy *proxy);
-/* Control thread: ends acceptors_wait, for those that do not wait for what
- * follows.  May be called more than once. */
+/* Ends acceptors_wait, except for the acceptors that also wait in the state
+ * `then`.  May be called more than once.  Runs on the control thread. */
 void acceptors_begin(struct proxy *proxy, enum takeover then);
 
 #endif

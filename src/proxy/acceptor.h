@@ -12,18 +12,18 @@ struct acceptor;
 /* The functions below run on the control thread. */
 
 /* Makes an acceptor that accepts nothing before acceptor_open.  Takes ownership
- * of fd, also on failure.  number: which of the frontend's addresses it is,
- * from
- * 1.  Returns 0 or -errno. */
+ * of fd, also on failure.  number: which of the frontend's addresses fd listens
+ * on, counted from 1.  Returns 0 or -errno. */
 int acceptor_new(struct proxy *proxy, struct frontend *frontend,
     unsigned number, int fd, struct acceptor **ret_acceptor) MUST_CHECK;
 
-/* Once: the shard's threads accept from now on.  Returns 0 or -errno. */
+/* Makes the shard's threads accept from now on.  To be called once.  Returns 0
+ * or -errno. */
 int acceptor_open(struct acceptor *a, struct shard *shard) MUST_CHECK;
 
-/* Gives a closed acceptor another socket, to be opened again.  Takes ownership
- * of fd.  An event handler keeps its slot forever, so acceptors are reused.  No
- * thread may be left in the grace section in which the acceptor was closed. */
+/* Gives a closed acceptor another socket, to be opened again: an event handler
+ * keeps its slot forever, so acceptors are reused.  Takes ownership of fd.  No
+ * thread may still be in the grace section in which the acceptor was closed. */
 void acceptor_renew(
     struct acceptor *a, struct frontend *frontend, unsigned number, int fd);
 
@@ -41,22 +41,22 @@ void acceptor_follow(struct acceptor *a, struct frontend *frontend);
 void acceptor_set_frontend(
     struct acceptor *a, struct frontend *frontend, unsigned number);
 
-/* Has another shard's threads accept.  Returns at once; may be called again
+/* Makes another shard's threads accept.  Returns at once.  May be called again
  * while a move is under way. */
 void acceptor_move(struct acceptor *a, struct shard *shard);
 
-/* Before acceptor_stop: returns the listening socket, which the acceptor keeps.
- */
+/* Returns the listening socket, which the acceptor keeps.  To be called before
+ * acceptor_stop. */
 int acceptor_fd(const struct acceptor *a);
 
 /* Returns the present shard; the acceptor may move before the caller uses it.
  */
 const struct shard *acceptor_shard(const struct acceptor *a);
 
-/* Accepts no connections until acceptor_unhold, which takes the address that
- * this function returns.  refuse: a TCP socket refuses them; otherwise, and on
- * a unix socket, they wait in the backlog.  Returns false when the socket has
- * no address any more. */
+/* Stops accepting until acceptor_unhold, which takes the address that this
+ * function returns.  refuse: new connections to a TCP socket are refused;
+ * without it, and on a unix socket, they wait in the backlog.  Returns false
+ * when the socket no longer has an address. */
 bool acceptor_hold(
     struct acceptor *a, bool refuse, struct addr *ret_addr) MUST_CHECK;
 /* Listens again.  Returns 0, or -errno when another process has taken the
@@ -64,16 +64,18 @@ bool acceptor_hold(
 int acceptor_unhold(
     struct acceptor *a, const struct addr *addr, unsigned backlog) MUST_CHECK;
 
-/* Before acceptor_stop: refuses connections from now on, so that the address
- * can be bound again before the socket is closed. */
+/* Refuses connections from now on, so that the address can be bound again
+ * before the socket is closed.  To be called before acceptor_stop. */
 void acceptor_shut(struct acceptor *a);
 
-/* Once: has the listening socket closed.  Returns at once. */
+/* Starts to close the listening socket.  Returns at once.  To be called once.
+ */
 void acceptor_stop(struct acceptor *a);
 /* Returns whether acceptor_stop is complete and the socket closed. */
 bool acceptor_closed(const struct acceptor *a);
 
-/* After the pools have ended.  Accepts NULL. */
+/* Frees the acceptor and closes its descriptors.  To be called after the pools
+ * have ended.  Accepts NULL. */
 void acceptor_free(struct acceptor *a);
 
 #endif

@@ -14,14 +14,14 @@
 struct acceptor {
 	struct event_handler handler;
 	struct proxy *proxy;
-	/* [P14] control releases; of a frontend that is present or is about to
-	 * be freed after a grace period. */
+	/* [P14] The control thread stores it with release.  Its frontend is
+	 * present, or will be freed after a grace period. */
 	const struct frontend_listen *listen;
 	struct shard *wanted; /* [P14] where to move, or NULL */
 	int fd;
-	/* A connection that the gate has admitted, as long as there is no
-	 * session for it; fd -1: none.  kept_for: the listen that has admitted
-	 * it, whose model is pinned; NULL if none is kept between turns. */
+	/* A connection that the gate has admitted while there is no session for
+	 * it; fd -1: none.  kept_for: the listen that has admitted it, whose
+	 * model is pinned; NULL if no connection is kept between turns. */
 	struct accepted kept;
 	const struct frontend_listen *kept_for;
 	uint32_t held;   /* accepts nothing; written by control, relaxed */
@@ -36,9 +36,9 @@ struct acceptor {
 const char *acceptor_frontend_name(const struct acceptor *a);
 
 /* Takes a session for the next connection of the listen, and counts the
- * connection against the limits of its frontend.  *ret_limit is the frontend's
- * maxconn at that time, or FRONTEND_NO_LIMIT.  Returns NULL when a limit is
- * reached: the acceptor pauses. */
+ * connection against the limits of its frontend.  Sets *ret_limit to the
+ * frontend's present maxconn, or to FRONTEND_NO_LIMIT.  Returns NULL when a
+ * limit is reached; the acceptor then pauses. */
 struct session *acceptor_reserve_session(struct acceptor *a,
     const struct frontend_listen *listen, uint32_t *ret_index,
     uint32_t *ret_limit);
@@ -48,7 +48,8 @@ void acceptor_unreserve_session(struct acceptor *a,
     const struct frontend_listen *listen, uint32_t index, uint32_t limit);
 
 /* Counts an accepted connection in the rates, and in the frontend's sessions
- * unless acceptor_reserve_session has, which returned the limit. */
+ * unless acceptor_reserve_session has done so.  limit: what that function has
+ * returned in *ret_limit. */
 void acceptor_count(
     struct acceptor *a, const struct frontend *f, uint32_t limit);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The access log: a line for each session, and while it lasts if asked for.
+ * The access log: a line for each session at its end, and lines before that if
+ * the configuration asks for them.
  *
  * The owner of a session copies what a line needs into a record, without a
- * system call and without waiting; the writer thread of each target makes the
+ * system call and without waiting.  The writer thread of each target makes the
  * line, see proxy/accesslog_line.h and base/log_target.h.
  */
 #ifndef PROXY_ACCESSLOG_H
@@ -12,9 +13,9 @@
 #include "proxy/accesslog_line.h"
 #include "proxy/session.h"
 
-/* Control thread, after log_start and before the model has sessions: opens the
- * log targets of all frontends.  Returns false with err set when a file cannot
- * be opened. */
+/* Opens the log targets of all frontends.  Runs on the control thread, after
+ * log_start and before the model has sessions.  Returns false with err set when
+ * a file cannot be opened. */
 bool accesslog_open(struct model *model, struct err *err);
 
 /* The last line of a session, not written yet. */
@@ -23,22 +24,23 @@ struct accesslog_last {
 	struct line line;
 };
 
-/* The owner, while the session still counts: fills the last line.  record: that
- * of the end. */
+/* Fills the last line of a session that still counts in the gauges.  record:
+ * the record of its end.  Runs on the session's owner. */
 void accesslog_last(const struct session *s,
     const struct session_record *record, struct accesslog_last *ret_last);
 
-/* Writes the last line, after the session has left all gauges, so that a reader
- * of the line no longer finds it there.  In the same turn as accesslog_last,
- * because the frontend may be freed after it. */
+/* Writes the last line.  To be called after the session has left all gauges, so
+ * that a reader of the line no longer finds the session there, and in the same
+ * turn as accesslog_last, because the frontend may be freed after that turn. */
 void accesslog_write(
     const struct frontend *frontend, const struct accesslog_last *last);
 
-/* The owner, when a server is connected: writes the line of log_on_connect. */
+/* Writes the line of log_on_connect, if it is on.  To be called when a server
+ * is connected.  Runs on the session's owner. */
 void accesslog_connected(const struct session *s, struct pool_thread *self);
 
-/* The owner, when a deadline of the session has passed: writes a line if it was
- * that of log_every. */
+/* Writes a line if the deadline of the session, which has passed, is that of
+ * log_every.  Runs on the session's owner. */
 void accesslog_ongoing(const struct session *s, struct pool_thread *self);
 
 /* Returns when a relayed session is to be logged next; UINT64_MAX: never. */
@@ -52,8 +54,8 @@ accesslog_deadline(const struct session *s, uint64_t now_ms)
 	return now_ms + every_ms - (now_ms - s->accepted_ms) % every_ms;
 }
 
-/* Returns whether a log has the last line of every session that has said
- * something. */
+/* Returns whether one of the frontend's logs has a last line for every session
+ * whose client has sent something. */
 bool accesslog_is_whole(const struct frontend *frontend);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The record of a line of the access log, which a data thread fills, and the
- * functions of the log's writer that render it, one for each format.
+ * A record of the access log, which a data thread fills, and the functions that
+ * render it as a line, one for each format, on the log's writer thread.
  *
  * The record holds everything that the line needs, names included, because it
  * may outlive the session, its servers and the configuration.
@@ -22,10 +22,10 @@ enum line_event {
 	LINE_END,     /* the session has ended */
 };
 
-/* Longer texts are cut: names have up to 40 letters, an address is as long as
- * a line of the configuration lets it be, and a TLS server name has up to 253.
- * The texts of a client's certificate get what those before them leave.
- */
+/* The room for the texts of a record; what does not fit is cut.  Names have up
+ * to 40 letters, an address is as long as a line of the configuration allows,
+ * and a TLS server name has up to 253.  The texts of a client's certificate
+ * share the room that the texts before them leave. */
 #define LINE_TEXTS_SIZE 722
 
 struct line {
@@ -54,19 +54,19 @@ enum line_text {
 	LINE_SANS,
 };
 
-/* Appends a text.  Called in the order of enum line_text for each, up to the
- * SNI in a line without TLS. */
+/* Appends a text.  To be called for each text, in the order of enum line_text;
+ * in a line without TLS for those up to the SNI. */
 void line_add_text(struct line *line, const char *text);
 
 /* Returns a text of the record. */
 const char *line_text(const struct line *line, enum line_text which);
 
-/* Writes the line in the format tcplog, as a log_render: record is a struct
- * line.  Returns the length of the line, with its newline. */
+/* Renders a record (struct line) in the format tcplog, as a log_render.
+ * Returns the length of the line, with its newline. */
 size_t line_render_tcplog(const void *record, char *out, size_t size);
-/* The same in the format json. */
+/* Renders a record in the format json, as line_render_tcplog. */
 size_t line_render_json(const void *record, char *out, size_t size);
-/* The same in the format logfmt. */
+/* Renders a record in the format logfmt, as line_render_tcplog. */
 size_t line_render_logfmt(const void *record, char *out, size_t size);
 
 #endif

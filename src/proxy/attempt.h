@@ -9,19 +9,18 @@
 
 #include "proxy/session_step.h"
 
-/* s->server was ejected because of this session: moves it to the first
+/* Moves s->server, which was ejected because of this session, to the first
  * ejected_n entries of tried[]. */
 void attempt_note_ejected(struct session *s);
 
-/* Closes the session, which got no server.  Counts a connect error, also for
- * s->server if there is one.  An attempt that another one followed was counted
- * as a retry instead. */
+/* Closes the session, which got no server.  Counts a connect error of the
+ * backend, and of s->server if there is one.  An attempt that was followed by
+ * another one has been counted as a retry instead. */
 struct verdict attempt_give_up(
     struct session *s, enum close_cause cause, struct pool_thread *self);
 
 /* Closes the session, which was connected before, without counting a connect
- * error.  If its server has reset the connection, the client gets a reset as
- * well. */
+ * error.  cause CAUSE_SERVER_RESET: the client gets a reset as well. */
 struct verdict attempt_end(struct session *s, enum close_cause cause);
 
 #endif

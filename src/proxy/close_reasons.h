@@ -120,9 +120,10 @@ enum close_phase {
 	CLOSE_PHASES
 };
 
-/* X(cause, reason in PHASE_HELLO, _QUEUED, _CONNECT, _DATA).  A server's causes
- * cannot occur in PHASE_HELLO, and have the reason of a connect there.
- * ONE(cause): one reason, of the same name, wherever the cause occurs. */
+/* X(cause, reason in PHASE_HELLO, _QUEUED, _CONNECT, _DATA).  Causes of a
+ * server cannot occur in PHASE_HELLO; their reason there is that of
+ * PHASE_CONNECT.  ONE(cause): the reason has the name of the cause, in every
+ * phase. */
 #define CLOSE_CAUSES_TABLE(X, ONE)                                             \
 	X(CLIENT_GONE, CLIENT_GONE_HELLO, CLIENT_GONE_QUEUED, CLIENT_GONE,     \
 	    CLIENT_RESET)                                                      \

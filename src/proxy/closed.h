@@ -3,8 +3,8 @@
  * log, which side closed first, and the kernel's facts of both connections.
  *
  * Each pool thread writes a ring of its own, so no thread waits and no cache
- * line is shared.  A ring outlives its thread and is given to the next one. The
- * control thread reads all rings, the latest session first, while they are
+ * line is shared.  A ring outlives its thread and is given to the next thread.
+ * The control thread reads all rings, the latest session first, while they are
  * written.  Every record is a seqlock [P23] whose sequence number also tells
  * which record of the ring it is, so a record that is overwritten during the
  * read is skipped.
@@ -43,8 +43,8 @@ enum closer {
 };
 
 #define CLOSED_NAME_SIZE 41
-/* Three names, the one that TLS was asked for, and their NULs.  The texts of
- * TLS get this room, and what shorter names leave. */
+/* The room for three names, the name that TLS was asked for, and their NULs.
+ * The texts of TLS get CLOSED_TLS_SIZE, and what shorter names leave. */
 #define CLOSED_TLS_SIZE 64
 #define CLOSED_NAMES_SIZE                                                      \
 	(3 * CLOSED_NAME_SIZE + TLS_NAME_MAX + 1 + CLOSED_TLS_SIZE)
@@ -92,33 +92,34 @@ struct closed_rings {
 	uint32_t keep; /* records in each; the control thread's */
 };
 
-/* The functions for rings and walks run on the control thread, the others on
- * the pool thread that has the ring. */
+/* The functions closed_rings_* and closed_walk_* run on the control thread, the
+ * others on the thread that has the ring. */
 
-/* After all threads have ended. */
+/* Frees all rings.  To be called after all threads have ended. */
 void closed_rings_fini(struct closed_rings *rings);
 
-/* Changes the number, and forgets all records.  Returns false when memory is
- * short; some rings then keep no records. */
+/* Sets the number of records in each ring, and forgets all records.  Returns
+ * false when memory is short; some rings then keep no records. */
 bool closed_rings_resize(
     struct closed_rings *rings, uint32_t keep, struct grace *grace) MUST_CHECK;
 
 /* Returns the number of rings and their memory. */
 struct memory_use closed_rings_memory(const struct closed_rings *rings);
 
-/* When a pool thread starts: returns a free ring or a new one, or NULL when
+/* Takes a free ring, or makes one, for a thread that starts.  Returns NULL when
  * memory is short. */
 struct closed_ring *closed_ring_take(struct closed_rings *rings);
 
-/* When the thread ends: frees the ring for the next thread, which continues
- * where this one has stopped. */
+/* Frees the ring for the next thread, which continues where this thread has
+ * stopped. */
 void closed_ring_give(struct closed_ring *ring);
 
-/* Adds a session that ends.  Its descriptors are still open. */
+/* Adds a record of a session that ends, whose descriptors are still open.
+ * record: the record of its end. */
 void closed_note(struct closed_ring *ring, const struct session *s,
     const struct session_record *record, struct pool_thread *self);
 
-/* Adds this record. */
+/* Adds a record that is already made. */
 void closed_ring_put(
     struct closed_ring *ring, const struct closed_session *closed);
 
@@ -132,7 +133,7 @@ struct closed_walk *closed_walk_new(const struct closed_rings *rings);
 /* Returns the next record, valid until the next call, or NULL at the end. */
 const struct closed_session *closed_walk_next(struct closed_walk *walk);
 
-/* Accepts NULL. */
+/* Frees the walk.  Accepts NULL. */
 void closed_walk_free(struct closed_walk *walk);
 
 #endif

@@ -13,10 +13,12 @@
  * once it is complete; STEP_CHOOSE or STEP_CLOSE when it has failed. */
 struct verdict connect_start(struct session *s, struct pool_thread *self);
 
-/* The state is CONNECTING, and a side has events.  Returns as connect_start. */
+/* Goes on with the connect.  The state is CONNECTING, and a side has events.
+ * Returns as connect_start. */
 struct verdict connect_step(struct session *s, struct pool_thread *self);
 
-/* The state is CONNECTING, and timeout_connect has passed. */
+/* Fails the connect, and returns STEP_CHOOSE.  The state is CONNECTING, and
+ * timeout_connect has passed. */
 struct verdict connect_timeout(struct session *s, struct pool_thread *self);
 
 #endif

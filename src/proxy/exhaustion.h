@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Resources of the system that run out: a row for each kind.
  *
- * Exhaustion is counted and logged, at most once a second for each kind.  It
- * never ends the process and never makes it spin.
+ * Exhaustion is counted for each kind, and logged at most once a second for
+ * each kind.  It never ends the process and never makes it spin.
  */
 #ifndef PROXY_EXHAUSTION_H
 #define PROXY_EXHAUSTION_H
@@ -47,8 +47,8 @@ enum resource resource_of(int error);
 /* Returns the name of the table. */
 const char *resource_name(enum resource resource);
 
-/* Counts and logs the error, as `WHERE: text of the errno; advice`, if it is
- * one of exhaustion.  Returns whether it is. */
+/* Counts and logs the error, as `WHERE: text of the errno; advice`, if it
+ * reports that a resource has run out.  Returns whether it does. */
 bool exhaustion_note(
     struct exhaustion *exhaustion, int error, const char *where);
 

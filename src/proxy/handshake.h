@@ -6,9 +6,9 @@
  *   CONNECTING: with the server, once it has accepted and has its PROXY header
  *
  * A step of a handshake computes for up to some milliseconds, so the session
- * declares its next turn long whenever it waits for one: the leader promotes
- * before it runs that turn, and the pool bounds how many run at once
- * (lf/admission.h).
+ * declares its next turn long whenever that turn may compute one: the leader
+ * promotes a follower before it runs that turn, and the pool bounds how many
+ * such turns run at once (lf/admission.h).
  *
  * All functions run on the session's owner.
  */
@@ -17,8 +17,9 @@
 
 #include "proxy/session_step.h"
 
-/* With the client, from ACCEPTED or INSPECTING on: goes on with the handshake,
- * acts on its deadline, and then finds the backend and returns STEP_CHOOSE. */
+/* Goes on with the handshake with the client, and acts on its deadline.  When
+ * the handshake is done, finds the backend and returns STEP_CHOOSE.  The state
+ * is ACCEPTED, INSPECTING, HELD or HANDSHAKE. */
 struct verdict handshake_step(struct session *s, struct pool_thread *self);
 
 enum handshake {
@@ -28,8 +29,9 @@ enum handshake {
 	HANDSHAKE_FAILED,
 };
 
-/* With s->server, in CONNECTING.  When it has failed, *ret_error is why: EPROTO
- * if TLS itself failed, see session_tls_failure. */
+/* Goes on with the handshake with s->server, in CONNECTING.  HANDSHAKE_FAILED:
+ * *ret_error is the reason, an errno; EPROTO if TLS itself failed, see
+ * session_tls_failure. */
 enum handshake handshake_with_server(
     struct session *s, struct pool_thread *self, int *ret_error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The fields that an image for another process consists of: each has a tag, a
- * size and that many bytes.
+ * The fields of an image for another process: each has a tag, a size and that
+ * many bytes.
  *
  * Both processes run on the same machine, so numbers are in its byte order.
  */
@@ -15,7 +15,7 @@ struct image_field {
 	uint32_t tag, size;
 };
 
-/* Writes tag and size, behind which the caller writes the bytes.  Returns the
+/* Writes tag and size; the caller writes the bytes behind them.  Returns the
  * end of what was written. */
 uint8_t *image_field_put_head(uint8_t *at, uint32_t tag, size_t size);
 

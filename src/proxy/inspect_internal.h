@@ -28,16 +28,16 @@ enum look {
 
 /* -- inspect_bytes.c -- */
 
-/* Receives from the client as recv does, and again after EINTR. */
+/* Receives from the client as recv does, and repeats the call after EINTR. */
 ssize_t inspect_receive(
     const struct session *s, uint8_t *data, size_t size, int flags);
 
-/* Returns the result of a recv, which has returned n: MORE, GONE, or DONE when
- * there are bytes. */
+/* Returns what a recv that has returned n has found: LOOK_MORE, LOOK_GONE, or
+ * LOOK_DONE when there are bytes. */
 enum look inspect_result(struct session *s, ssize_t n);
 
-/* Waits on, as the part is incomplete and has this many bytes at least.
- * Returns MORE or ENDED. */
+/* Waits for more bytes, because the part is incomplete.  bytes: the unread
+ * bytes that the part needs at least.  Returns LOOK_MORE or LOOK_ENDED. */
 enum look inspect_again(struct session *s, size_t bytes);
 
 /* Lets a single unread byte wake the session again. */
@@ -48,8 +48,8 @@ void inspect_wait_for_any_byte(struct session *s);
 /* Looks at the PROXY header, and consumes it once it is complete. */
 enum look inspect_header(struct session *s, struct pool_thread *self);
 
-/* Counts a session without a valid PROXY header.  found: ENDED, GONE, LATE or
- * WRONG.  Returns why it ends. */
+/* Counts a session without a valid PROXY header.  found: LOOK_ENDED, LOOK_GONE,
+ * LOOK_LATE or LOOK_WRONG.  Returns the cause of its end. */
 enum close_cause inspect_refuse_header(
     struct session *s, enum look found, struct pool_thread *self);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The record of an inspection: which parts are still to come, and what the
- * client's first bytes have said.
+ * client's first bytes have told.
  */
 #ifndef PROXY_INSPECTION_H
 #define PROXY_INSPECTION_H
@@ -10,7 +10,7 @@
 #include "proxy/session.h"
 #include "proxy/session_tls.h"
 
-/* The parts that a session begins with, a set of bits. */
+/* The parts of an inspection, a set of bits. */
 #define INSPECT_HELLO    1u
 #define INSPECT_PROXY    2u
 #define INSPECT_STARTTLS 4u /* a request for TLS, before the hello */
@@ -27,19 +27,20 @@ struct inspection {
 	uint16_t listen; /* the number of the listen that the client is at */
 	/* SO_RCVLOWAT of the client's socket, 0: never set. */
 	uint16_t low_water;
-	/* The length of the name that the PROXY header has, as long as a hello
-	 * may name another one. */
+	/* The length of the name in the PROXY header, while a hello may still
+	 * name another one. */
 	uint8_t authority_len;
-	/* [P21] Released once these are written: a header has named them. */
+	/* [P21] A header has named source and destination; stored with release
+	 * once these are written. */
 	bool proxied;
 	uint64_t header_ms; /* when the PROXY header was complete, 0: never */
 	struct endpoint source, destination;
-	/* [P21] The name that the client asks for, written once: first its
-	 * words, then its length, released; 0: none, or none so far. */
+	/* [P21] The name that the client asks for, written once: first name,
+	 * then name_len, stored with release; 0: no name, or none so far. */
 	uint8_t name_len;
 	uint64_t name[(TLS_NAME_MAX + 1 + 7) / 8];
-	/* [P21] TLS with the client, see session_tls_publish: released with
-	 * tls_cipher; NULL: its handshake is not done. */
+	/* [P21] TLS with the client, see session_tls_publish: tls_cipher is
+	 * stored last, with release; NULL: the handshake is not done. */
 	const char *tls_cipher, *tls_version, *tls_verify;
 	uint64_t protocols; /* the client's, for rules: rules_protocols */
 	bool tls_resumed;
@@ -47,27 +48,29 @@ struct inspection {
 	uint64_t tls_texts[SESSION_TLS_SHOWN_SIZE / 8];
 };
 
-/* For the slab: fixes the index. */
+/* Fixes the index of an inspection, for the slab. */
 bool inspect_construct(void *object, uint32_t index, void *arg);
 
-/* The owner, at accept: begins an inspection of these parts, INSPECT_ bits, of
- * a client of that listen.  Returns false when memory is short. */
+/* Begins an inspection of these parts (INSPECT_ bits) for a client of the
+ * listen with that number.  Returns false when memory is short.  Runs on the
+ * session's owner. */
 bool inspect_begin(struct session *s, unsigned listen, unsigned steps,
     struct proxy *proxy) MUST_CHECK;
 
-/* The owner: notes the name that the client asks for, unless no host can have
- * it. */
+/* Notes the name that the client asks for, unless it is not a valid host name.
+ * Runs on the session's owner. */
 void inspect_note_name(struct inspection *inspection, const char *name);
 
-/* The owner: writes the name word by word, as readers read it.  Readers see the
- * name once name_len is set. */
+/* Writes the name word by word, as the control thread reads it.  Readers see
+ * the name once the caller has set name_len.  Runs on the session's owner. */
 void inspection_put_name(struct inspection *p, const char *name, size_t len);
 
-/* The owner, at the session's end: frees the inspection, if there is one. */
+/* Frees the inspection, if there is one.  Runs on the session's owner, at the
+ * session's end. */
 void inspect_end(struct session *s, struct proxy *proxy);
 
-/* The owner: returns the name that the client asks for, "" when there is none.
- */
+/* Returns the name that the client asks for, "" when there is none.  Runs on
+ * the session's owner. */
 static inline const char *
 inspect_name(const struct session *s)
 {
@@ -76,8 +79,8 @@ inspect_name(const struct session *s)
 	return p && p->name_len > 0 ? (const char *)p->name : "";
 }
 
-/* The owner: returns the address of the client, from the PROXY header if there
- * was one, else of the connection. */
+/* Returns the address of the client: from the PROXY header if there was one,
+ * else from the connection.  Runs on the session's owner. */
 static inline const struct endpoint *
 session_client(const struct session *s)
 {
@@ -86,19 +89,21 @@ session_client(const struct session *s)
 	return p && p->proxied ? &p->source : &s->client;
 }
 
-/* The owner: returns the address that the client has connected to, from the
- * PROXY header if there was one; family 0 when it is unknown. */
+/* Returns the address that the client has connected to, from the PROXY header
+ * if there was one; family 0 when it is unknown.  Runs on the session's owner.
+ */
 void session_destination(
     const struct session *s, struct endpoint *ret_destination);
 
-/* Control thread, for a session that may end meanwhile: if a PROXY header has
- * named the client, moves *client to *ret_peer and sets *client to the named
- * one; else *ret_peer has family 0.  inspection may be NULL. */
+/* Reads the client of a session that may end meanwhile: if a PROXY header has
+ * named it, moves *client to *ret_peer and sets *client to the named address;
+ * else sets the family of *ret_peer to 0.  inspection may be NULL.  Runs on the
+ * control thread. */
 void inspect_read_client(const struct inspection *inspection,
     struct endpoint *client, struct endpoint *ret_peer);
 
-/* Control thread, for a session that may end meanwhile: reads the name, "" when
- * there is none.  inspection may be NULL. */
+/* Reads the name of a session that may end meanwhile, "" when there is none.
+ * inspection may be NULL.  Runs on the control thread. */
 void inspect_read_name(
     const struct inspection *inspection, char ret_name[TLS_NAME_MAX + 1]);
 

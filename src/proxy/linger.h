@@ -5,10 +5,10 @@
  *             --> closed when the client has ended, or after LINGER_MS, or
  *                 LINGER_BYTES that it sent in spite of the alert
  *
- * A close with unread bytes, or before bytes that are under way, resets the
- * connection, and a client that finds the reset when it writes never reads the
- * alert.  So what the client sends is read, and discarded (RFC 9112, 9.6, has
- * the same for HTTP).
+ * Closing a socket resets the connection if bytes are unread or still arrive,
+ * and a client that finds the reset when it writes never reads the alert.  So
+ * what the client sends is read and discarded, as RFC 9112, 9.6, describes for
+ * HTTP.
  */
 #ifndef PROXY_LINGER_H
 #define PROXY_LINGER_H
@@ -18,13 +18,13 @@
 #define LINGER_MS    1000u
 #define LINGER_BYTES (256u << 10)
 
-/* The owner of a session in HANDSHAKE, whose alert is sent: enters LINGERING.
- * cause: why the session will close. */
+/* Enters LINGERING.  The session is in HANDSHAKE, and its alert is sent.
+ * cause: why the session will close.  Runs on the session's owner. */
 struct verdict linger_begin(
     struct session *s, enum close_cause cause, struct pool_thread *self);
 
-/* The owner of a session in LINGERING: reads, and acts on the deadline and on
- * the client's end. */
+/* Reads and discards, and acts on the deadline and on the client's end.  The
+ * session is in LINGERING.  Runs on the session's owner. */
 struct verdict linger_step(struct session *s, struct pool_thread *self);
 
 #endif

@@ -3,9 +3,10 @@
  *
  * Data threads push a direction on a stack without locks.  The control thread
  * takes the stack, sorts the directions into a wheel by the time at which they
- * are due, and leaves NOTE_PACE with their sessions then.  Looks are
- * PACER_TICK_NS apart at least, and there are none while nothing waits; a
- * direction that would wait beyond the next look calls for one (pacer.call).
+ * are due, and leaves NOTE_PACE with their sessions when that time has come.
+ * The looks are about PACER_TICK_NS apart at least, and there are none while no
+ * direction waits.  The owner of a direction that is due before the next look
+ * calls for another look (pacer.call).
  */
 #ifndef PROXY_PACER_H
 #define PROXY_PACER_H
@@ -26,7 +27,8 @@ struct pacer {
 	struct pace *pushed CACHE_LINE_ALIGNED; /* the newest.  [P37] */
 	uint64_t next_look_ns; /* clock_now_ns; UINT64_MAX: none.  [P37] */
 	bool limited; /* a limit is in force; control thread; relaxed */
-	/* Any thread: has pacer_look called soon.  NULL: no call. */
+	/* Makes the control thread call pacer_look soon.  Any thread.  NULL:
+	 * nothing to call. */
 	void (*call)(void *arg);
 	void *call_arg;
 	struct slab records; /* struct pacing; any thread */
@@ -39,21 +41,25 @@ struct pacer {
 	uint32_t in_slots;
 };
 
-/* Returns 0 or -ENOMEM.  max: records at a time. */
+/* Initializes the pacer.  max: how many records may exist at a time.  Returns 0
+ * or -ENOMEM. */
 int pacer_init(struct pacer *pacer, uint32_t max) MUST_CHECK;
 
-/* After the pools have ended. */
+/* Frees the records.  To be called after the pools have ended. */
 void pacer_fini(struct pacer *pacer);
 
-/* The owner of a direction that is WAITING, with a reference to its record for
- * the pacer: hands the direction over.  Never blocks. */
+/* Hands a direction over to the pacer.  The direction is WAITING, and holds a
+ * reference to its record for the pacer.  Runs on the session's owner.  Never
+ * blocks. */
 void pacer_push(struct pacer *pacer, struct pace *pace, uint64_t now_ns);
 
-/* Control thread: wakes all that are due.  Returns when to call it next,
- * clock_now_ns, UINT64_MAX: when pacer.call asks for it. */
+/* Wakes all directions that are due.  Returns when to call it next,
+ * clock_now_ns; UINT64_MAX: when pacer.call asks for it.  Runs on the control
+ * thread. */
 uint64_t pacer_look(struct pacer *pacer, uint64_t now_ns);
 
-/* Control thread: wakes all that wait, since their limits have changed. */
+/* Wakes all directions that wait, because their limits have changed.  Runs on
+ * the control thread. */
 void pacer_wake_all(struct pacer *pacer);
 
 /* Drops a reference; the last one gives the record back.  Any thread. */

@@ -10,9 +10,9 @@
  * A session under a limit has a record with two directions, named by the side
  * that is read.  A direction takes a portion of every bucket that it belongs to
  * before it reads (model/bandwidth.h), and gives back what it does not read.
- * When the portion may only be read later the direction is handed to the pacer,
- * on the control thread, and is not read meanwhile: the bytes stay in the
- * socket, and its sender is slowed down by TCP.
+ * When the portion may only be read later, the direction is handed to the
+ * pacer, on the control thread.  Until then the side is not read: the bytes
+ * stay in the socket, and TCP slows down the sender.
  *
  * All functions run on the session's owner and never block.
  */
@@ -30,7 +30,7 @@ enum pace_state { PACE_READING, PACE_WAITING, PACE_DUE };
 
 /* A direction. */
 struct pace {
-	/* While WAITING these two are the pacer's. */
+	/* The pacer owns these two while the direction is WAITING. */
 	struct pace *next; /* in its stack or wheel */
 	uint64_t due_ns;   /* when the portion may be read, clock_now_ns */
 	/* The bucket of the session itself: as in struct bucket. */
@@ -49,8 +49,8 @@ struct pacing {
 	struct session *session;
 	/* The buckets of the client's source at the frontend and at the
 	 * backend, by direction; NULL: the bandwidth is not per=source, or its
-	 * table had no place.  Those of the backend are there while the session
-	 * has a server. */
+	 * table had no place.  at_backend is set only while the session has a
+	 * server. */
 	struct bucket *source, *at_backend;
 	uint32_t index; /* in the slab */
 	/* The session, and each direction that waits; any thread.  [P39] */
@@ -58,7 +58,7 @@ struct pacing {
 	bool closed; /* the session has ended.  [P40] */
 };
 
-/* Many sessions have one. */
+/* A record is kept small: many sessions have one. */
 _Static_assert(sizeof(struct pacing) == 128, "a record has two cache lines");
 
 static inline struct pacing *
@@ -67,56 +67,58 @@ pacing_of(struct pace *pace)
 	return container_of(pace - pace->from, struct pacing, pace[0]);
 }
 
-/* Returns the record that a session has by session.pacing, or NULL.  Any
- * thread; the record may have become another session's if the caller does not
- * own the session. */
+/* Returns the record that session.pacing stands for, or NULL.  Any thread;
+ * unless the caller owns the session, the record may belong to another session
+ * by now. */
 static inline struct pacing *
 pacing_find(const struct proxy *proxy, uint32_t pacing)
 {
 	return pacing > 0 ? slab_at(&proxy->pacer.records, pacing - 1) : NULL;
 }
 
-/* The session has got a server, or a reload has changed limits: gives it a
- * record if it is under a limit and has none, and its part in the backend's
- * per=source.  Returns false when memory is
+/* Gives the session a record if it is under a limit and has none, and lets it
+ * take part in the backend's per=source.  To be called when the session has got
+ * a server, or a reload has changed limits.  Returns false when memory is
  * short. */
 bool pacing_begin(struct session *s, struct pool_thread *self) MUST_CHECK;
 
-/* The session leaves its server: gives back what was taken and not read. */
+/* Gives back what was taken and not read.  To be called before the session
+ * leaves its server. */
 void pacing_leave_server(struct session *s, struct pool_thread *self);
 
-/* The session ends, before its claim is retired: gives back what was taken, and
- * the record. */
+/* Gives back what was taken, and the record.  To be called when the session
+ * ends, before its claim is retired. */
 void pacing_end(struct session *s, struct pool_thread *self);
 
-/* Returns when all that the direction has read will have been paid for in the
- * session's own bucket, clock_now_ns; 0: it has none. */
+/* Returns when all bytes that the direction has read will have been paid for in
+ * the session's own bucket, clock_now_ns; 0: it has no such bucket. */
 uint64_t pacing_paid_ns(
     const struct session *s, enum handle_side from, const struct proxy *proxy);
 
-/* A session has come from another process, with its server: has its own buckets
- * go on from these times, by the side that is read; 0: there was none. */
+/* Sets the session's own buckets to these times, by the side that is read; 0:
+ * there was no such bucket.  The session has come from another process, with
+ * its server. */
 void pacing_adopt(
     struct session *s, const uint64_t paid_ns[2], struct proxy *proxy);
 
 /* The functions below need a session with a record. */
 
-/* The direction's part of a turn begins: a wait that is over ends.  The times
- * of inactivity begin again then. */
+/* Begins the direction's part of a turn: ends a wait that is over, and restarts
+ * the times of inactivity in that case. */
 void pacing_resume(
     struct session *s, enum handle_side from, struct pool_thread *self);
 
-/* Returns how many bytes may be read now, SIZE_MAX if no limit is left; 0: none
- * before the pacer leaves NOTE_PACE. */
+/* Returns how many bytes may be read now; SIZE_MAX: any number, because no
+ * limit is left; 0: none before the pacer leaves NOTE_PACE. */
 size_t pacing_room(
     struct session *s, enum handle_side from, struct pool_thread *self);
 
-/* n bytes were read, of those that pacing_room has allowed. */
+/* Notes that n of the bytes that pacing_room has allowed were read. */
 void pacing_read(struct session *s, enum handle_side from, size_t n,
     struct pool_thread *self);
 
-/* The direction's part of a turn ends without more to do at once: gives back
- * what was not read, unless the direction waits. */
+/* Ends the direction's part of a turn: gives back what was not read, unless the
+ * direction waits.  To be called when there is no more to do at once. */
 void pacing_pause(
     struct session *s, enum handle_side from, struct pool_thread *self);
 

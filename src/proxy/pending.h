@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Pending data: what a side could not take at once.
  *
- * At most the bytes of one read, because a direction with pending data does not
- * read: the sender waits, and memory is bounded.  Any thread may take and give
- * buffers; the memory of idle buffers goes back to the system.
+ * A direction has at most the bytes of one read pending, because it does not
+ * read while it has any: the sender waits, and memory is bounded.  Any thread
+ * may take and give buffers.  The memory of idle buffers goes back to the
+ * system.
  */
 #ifndef PROXY_PENDING_H
 #define PROXY_PENDING_H
@@ -18,7 +19,7 @@
 /* The size of a read, and so the most that one direction has pending. */
 #define RELAY_BUFFER (64u * 1024)
 
-/* A read's bytes, as they are or in TLS records. */
+/* The room for the bytes of one read, as they are or in TLS records. */
 #define PENDING_SIZE TLS_RECORDS_MAX(RELAY_BUFFER)
 _Static_assert(
     PENDING_SIZE >= TLS_FLIGHT_MAX, "answers to a read would not fit");
@@ -37,24 +38,24 @@ struct pending_pool {
 	    idle; /* of these, not taken at the last trim; control thread */
 };
 
-/* The most buffers that one trim looks at: some 20 ms, and 256 MiB. */
+/* The most buffers that one trim looks at: this takes some 20 ms, for some 256
+ * MiB. */
 #define PENDING_TRIM_MAX 4096u
 
-/* Makes room for max buffers at a time, including those that a trim takes for a
- * moment.  Returns 0 or -ENOMEM. */
+/* Initializes the pool.  max: how many buffers may exist at a time, including
+ * those that a trim takes for a moment.  Returns 0 or -ENOMEM. */
 int pending_pool_init(struct pending_pool *pool, uint32_t max) MUST_CHECK;
-/* Frees all buffers.  Called after the pools have ended. */
+/* Frees all buffers.  To be called after the pools have ended. */
 void pending_pool_fini(struct pending_pool *pool);
 
-/* Takes a buffer.  Returns NULL when out of memory.  May be called by any
- * thread. */
+/* Takes a buffer.  Returns NULL when out of memory.  Any thread. */
 struct pending *pending_take(struct pending_pool *pool);
 
-/* Returns a buffer to the pool.  May be called by any thread. */
+/* Returns a buffer to the pool.  Any thread. */
 void pending_give(struct pending_pool *pool, struct pending *pending);
 
-/* Control thread, about once a second: gives back the memory of as many buffers
- * as were idle since the last call. */
+/* Gives back the memory of as many buffers as have been idle since the last
+ * call.  Runs on the control thread, about once a second. */
 void pending_trim(struct pending_pool *pool);
 
 #endif

@@ -20,7 +20,8 @@
 
 struct successor;
 
-/* A longer pause of a session in an upgrade is counted. */
+/* Longer pauses of sessions during an upgrade are counted (proxy.long_pauses).
+ */
 #define PAUSE_LONG_NS (50 * 1000 * 1000u)
 
 /* The data of one pool thread (pool_thread.local). */
@@ -32,8 +33,8 @@ struct proxy_thread {
 };
 
 /* Limits on the sessions of the whole process, from the configuration or the
- * admin socket; see model/rate_limit.h.  Written by the control thread, but for
- * due_ns; all relaxed. */
+ * admin socket; see model/rate_limit.h.  The control thread writes all fields
+ * but due_ns; all accesses are relaxed. */
 struct proxy_limits {
 	uint32_t sessions;     /* at a time; 0: as many as there is room for */
 	uint32_t connect_rate; /* connections per second, 0: no limit */
@@ -51,14 +52,15 @@ proxy_limits_rate(const struct proxy_limits *limits)
 	return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-/* The acceptors that wait for the process that lfproxy takes over from. */
+/* The acceptors that still wait for the process that lfproxy takes over from.
+ */
 enum takeover {
 	TAKEOVER_DONE,
-	/* Frontends with limits by source: its sessions have not all
-	 * come, and count there. */
+	/* Those of frontends with limits by source, until the sessions of that
+	 * process, which count in these limits, have all come. */
 	TAKEOVER_OF_SESSIONS,
-	/* All: it has the listening sockets as well, or has not told yet which
-	 * places its sessions have. */
+	/* All, because that process has the listening sockets as well, or has
+	 * not told yet which places its sessions have. */
 	TAKEOVER_OF_SOCKETS,
 };
 
@@ -73,29 +75,30 @@ struct proxy {
 	/* enum takeover: which acceptors wait.  Written by control; see
 	 * acceptors_begin. */
 	uint32_t takes_over;
-	/* The deadline of each session, clock_now_ms, 0: none.  An
-	 * array of its own, by the session's index: the reaper reads it from
-	 * end to end, and 100 000 sessions are then 800 KB and not 100 000
-	 * cache misses.  The owner writes, released; it is 0 whenever the slot
-	 * is free.  [P13] */
+	/* The deadline of each session, clock_now_ms, 0: none; 0 whenever the
+	 * slot is free.  The owner writes it, with release.  This is a separate
+	 * array, by the session's index, because the reaper reads it from end
+	 * to end: 100 000 sessions are 800 KB, instead of 100 000 cache misses.
+	 * [P13] */
 	uint64_t *deadlines;
-	/* When the reaper will look at them next, clock_now_ms.  An owner that
-	 * sets an earlier deadline calls it.  [P17] */
+	/* When the reaper will look at the deadlines next, clock_now_ms.  An
+	 * owner that sets an earlier deadline calls the reaper.  [P17] */
 	uint64_t next_reap_ms CACHE_LINE_ALIGNED;
-	uint32_t called; /* for such a deadline since the last look; relaxed */
+	uint32_t called; /* whether since the last look; relaxed */
 	void (*call_reaper)(void *arg); /* any thread; NULL: none */
 	void *call_reaper_arg;
 	/* While lfproxy drains: how long sessions may be idle, and how long if
-	 * they wait for an answer; 0: it does not drain.  Sessions read these,
-	 * the control thread writes them once, idle_ms last.  [P27] */
+	 * they wait for an answer; 0: it does not drain.  The control thread
+	 * writes these once, idle_ms last; sessions read them.  [P27] */
 	uint64_t idle_ms, idle_busy_ms;
 	uint64_t reap_max_ms; /* control thread only: see proxy_reap */
 	/* The number of the session in the first slot, see session_id.  The
-	 * process that lfproxy takes over from tells it; constant. */
+	 * process that lfproxy takes over from tells it.  Constant once there
+	 * are sessions. */
 	uint32_t first_number;
 	uint32_t adopted; /* sessions that were adopted; control thread */
-	/* How many of them have begun their first turn here.  Any thread,
-	 * relaxed. */
+	/* How many adopted sessions have begun their first turn here.  Any
+	 * thread, relaxed. */
 	uint32_t adopted_turns;
 	/* The process that sessions are handed over to, or NULL.  The control
 	 * thread sets it once, released.  [P41] */
@@ -105,26 +108,27 @@ struct proxy {
 	 * thread, relaxed. */
 	struct histogram pauses;
 	uint32_t long_pauses; /* of more than PAUSE_LONG_NS; relaxed */
-	/* Sessions that are to come from there: they count towards the limit on
-	 * sessions.  The control thread writes, relaxed. */
+	/* How many sessions are still to come from the former process.  They
+	 * count towards the limit on sessions.  The control thread writes,
+	 * relaxed. */
 	uint32_t expected;
 	struct proxy_limits limits CACHE_LINE_ALIGNED;
 	struct exhaustion exhaustion CACHE_LINE_ALIGNED;
 };
 
-/* Initializes the proxy.  sessions: the most that may exist at a time.  pipes:
- * how many may be used for splicing, with two descriptors each.  closed: how
- * many ended sessions each thread remembers.  Returns 0 or -errno. */
+/* Initializes the proxy.  sessions: how many may exist at a time.  pipes: how
+ * many may be used for splicing, with two descriptors each.  closed: how many
+ * ended sessions each thread remembers.  Returns 0 or -errno. */
 int proxy_init(struct proxy *proxy, uint32_t sessions, uint32_t pipes,
     uint32_t closed) MUST_CHECK;
 
-/* After the pools have ended. */
+/* Frees what the proxy holds.  To be called after the pools have ended. */
 void proxy_fini(struct proxy *proxy);
 
-/* For pool_options, with the proxy as thread_arg: allocates the thread's struct
- * proxy_thread.  Returns false when out of memory. */
+/* Allocates the thread's struct proxy_thread.  For pool_options.  Returns false
+ * when out of memory. */
 bool proxy_thread_init(struct pool_thread *self, void *proxy);
-/* For pool_options: frees the thread's struct proxy_thread. */
+/* Frees the thread's struct proxy_thread.  For pool_options. */
 void proxy_thread_fini(struct pool_thread *self);
 
 static inline struct proxy_thread *
@@ -138,7 +142,7 @@ struct proxy_memory {
 	struct memory_use sessions, inspections, deadlines, pending_pool,
 	    closed, bandwidth;
 };
-/* Fills the memory in use.  Runs on the control thread. */
+/* Reads how much memory is in use.  Runs on the control thread. */
 void proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory);
 
 /* Returns how many sessions exist now.  Any thread. */
@@ -155,14 +159,16 @@ proxy_number(const struct proxy *proxy, uint32_t index)
 	return proxy->first_number + index;
 }
 
-/* Before there are sessions: they get numbers from there on, or from 1 on if
- * there are too few behind it. */
+/* Numbers the sessions from this number on, or from 1 on if too few numbers
+ * follow it.  To be called before there are sessions. */
 void proxy_number_from(struct proxy *proxy, uint32_t first);
 
-/* Returns the first number behind those of this process's own sessions. */
+/* Returns the first number after those that this process gives to its own
+ * sessions. */
 uint32_t proxy_numbers_end(const struct proxy *proxy);
 
-/* Control thread, about once a second: gives back idle memory and pipes. */
+/* Gives back idle memory and pipes.  Runs on the control thread, about once a
+ * second. */
 void proxy_trim(struct proxy *proxy);
 
 #endif

@@ -8,11 +8,12 @@
 
 #include "proxy/session_step.h"
 
-/* Moves what can be moved within the budget, passes on ends and resets. */
+/* Moves what can be moved within the turn's budget, and passes on ends and
+ * resets. */
 struct verdict relay_step(struct session *s, struct pool_thread *self);
 
-/* After STEP_REPLACE: the session has got no other server, so the end of this
- * server is passed on to the client. */
+/* Passes the end of this server on to the client, because the session gets no
+ * other server. */
 struct verdict relay_keep_server(struct session *s, struct pool_thread *self);
 
 /* Drops the pending data of both sides. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the two ways of moving bytes, copying (relay.c) and splicing
- * (relay_splice.c), by TLS (relay_tls.c), and by the ends (relay_ends.c).
+ * Shared by the parts of the relay: copying (relay.c), splicing
+ * (relay_splice.c), TLS (relay_tls.c), and the ends of the sides
+ * (relay_ends.c).
  *
- * `from` names the side that is read, !from the one that is written.
+ * `from` names the side that is read, !from the side that is written.
  */
 #ifndef PROXY_RELAY_INTERNAL_H
 #define PROXY_RELAY_INTERNAL_H
@@ -12,10 +13,11 @@
 
 #include "proxy/session_step.h"
 
-/* When a direction changes over (figures: tests/bench/README.md): to
- * splicing after reads of RELAY_LARGE and more in a row made RELAY_BULK bytes,
- * back to copying after RELAY_SMALLS reads in a row below RELAY_SMALL.
- * tests/bench/thresholds.py builds with others and compares. */
+/* When a direction changes over (figures: tests/bench/README.md).  It changes
+ * to splicing when successive reads of at least RELAY_LARGE bytes have made
+ * RELAY_BULK bytes, and back to copying after RELAY_SMALLS reads in a row below
+ * RELAY_SMALL.  tests/bench/thresholds.py builds with other values and
+ * compares. */
 #ifndef RELAY_LARGE
 #define RELAY_LARGE (32u * 1024)
 #endif
@@ -35,10 +37,11 @@
 #define RELAY_SPLICE_BUDGET (512u * 1024)
 #endif
 
-/* A side counts KiB in a byte. */
+/* side.streak counts KiB in a byte. */
 _Static_assert(RELAY_BULK < 256u * 1024, "the streak cannot get there");
 
-/* Everything that the side has sent was read, and written to the other side. */
+/* Returns whether everything that the side has sent was read, and written to
+ * the other side. */
 static inline bool
 relay_finished(const struct session *s, enum handle_side from)
 {
@@ -61,47 +64,48 @@ void relay_drop_pending_of(
 bool relay_send_records(struct session *s, enum handle_side to, size_t size,
     struct pool_thread *self);
 
-/* Passes on what has ended, after everything that could be moved was moved.
- * more: the budget is used up, so there may be more to move. */
+/* Passes on the ends of both sides, after everything that could be moved was
+ * moved.  more: the budget is used up, so there may be more to move. */
 struct verdict relay_pass_on_ends(
     struct session *s, bool more, struct pool_thread *self);
 
-/* A read has found the end of what the side sends: EVENT_READ_FIN, or
- * EVENT_READ_FAILED. */
+/* Notes that a read has found the end of what the side sends.  event:
+ * EVENT_READ_FIN or EVENT_READ_FAILED. */
 void relay_read_ended(struct session *s, enum handle_side from,
     enum side_event event, struct pool_thread *self);
 
-/* A write to that side has failed with an error other than EAGAIN: the side was
- * reset, maybe after its FIN. */
+/* Notes that a write to that side has failed with an error other than EAGAIN:
+ * the side was reset, maybe after its FIN. */
 void relay_write_failed(
     struct session *s, enum handle_side to, struct pool_thread *self);
 
-/* TLS on the side that is read: reads up to size bytes into the thread's
- * buffer, as tls_conn_read; -EPIPE: the peer, which was told of our end, has
- * ended without announcing that.  *ret_records: the size of the answer to the
- * side, in the thread's buffer of records, 0: none. */
+/* Reads up to size bytes from a side with TLS into the thread's buffer, as
+ * tls_conn_read does.  -EPIPE: the peer, which was told of our end, has ended
+ * without announcing that.  *ret_records: the size of the answer to the side,
+ * in the thread's buffer of records; 0: none. */
 ssize_t relay_tls_read(struct session *s, enum handle_side from, size_t size,
     struct pool_thread *self, size_t *ret_records);
 
-/* TLS on the side that is written: makes records of the data, in the thread's
- * buffer of records.  Returns their size, 0 when the connection is broken, or
- * when the side has to complete a message first. */
+/* Makes TLS records of the data for a side, in the thread's buffer of records.
+ * Returns their size; 0 when the connection is broken, or when the side has to
+ * complete a message first. */
 size_t relay_tls_seal(struct session *s, enum handle_side to,
     const uint8_t *data, size_t size, struct pool_thread *self);
 
-/* Announces the end to a side with TLS, unless that was done.  Returns the
- * announcement's size in the thread's buffer of records, 0: none.  When the
- * side has to complete a message first, side->notified stays false. */
+/* Makes the announcement of our end to a side with TLS, unless it was announced
+ * before.  Returns the announcement's size in the thread's buffer of records;
+ * 0: none.  When the side has to complete a message first, side->notified stays
+ * false. */
 size_t relay_tls_end(
     struct session *s, enum handle_side to, struct pool_thread *self);
 
 /* Notes that copying has read size bytes from a side that may be spliced. */
 void relay_splice_note(struct side *side, size_t size);
 
-/* Splices once from a side that is splicing.  Reads up to a pipe's worth, and
- * up to room bytes, and writes what the other side takes; the rest is kept in
- * the pipe.  Returns the bytes read, or 0 if none were available or a recv has
- * to find out why (the side is then no longer splicing). */
+/* Splices once from a side that is splicing: reads up to a pipe's worth and up
+ * to room bytes, writes what the other side takes, and keeps the rest in the
+ * pipe.  Returns the bytes read; 0 if there were none, or if a recv has to find
+ * out why (the side is then no longer splicing). */
 size_t relay_splice(struct session *s, enum handle_side from, size_t room,
     struct pool_thread *self);
 

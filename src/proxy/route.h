@@ -7,12 +7,14 @@
 
 #include "proxy/session_step.h"
 
-/* The owner, once a PROXY header that is expected has been read: returns
- * whether the backend, or the server there, depends on the TLS hello. */
+/* Returns whether the choice of the backend, or of the server there, depends on
+ * the TLS hello.  To be called after a PROXY header that is expected has been
+ * read.  Runs on the session's owner. */
 bool route_needs_hello(const struct session *s);
 
-/* The owner: finds the backend by what is known, and returns STEP_CHOOSE, or
- * STEP_CLOSE for this cause where there is none. */
+/* Finds the backend by what is known of the client, and returns STEP_CHOOSE; or
+ * STEP_CLOSE for this cause when there is none.  Runs on the session's owner.
+ */
 struct verdict route_step(
     struct session *s, enum close_cause otherwise, struct pool_thread *self);
 

@@ -3,8 +3,8 @@
  * and `show closed` have.
  *
  * The owner packs them into a word of the session when the handshake is done,
- * so they can be read while the session runs.  A session has no room for more:
- * its size would take it to another cache line.
+ * so they can be read while the session runs.  More than a word would make a
+ * session larger by a cache line.
  */
 #ifndef PROXY_SERVER_TLS_H
 #define PROXY_SERVER_TLS_H
@@ -24,15 +24,17 @@ struct server_tls {
 	bool resumed;
 };
 
-/* Owner, when the handshake with s->server is done. */
+/* Publishes the facts, when the handshake with s->server is done.  Runs on the
+ * session's owner. */
 void server_tls_publish(struct session *s);
 
-/* Owner, before the server is left: nothing is known any more. */
+/* Clears the facts, when the session has no server any more.  Runs on the
+ * session's owner. */
 void server_tls_clear(struct session *s);
 
-/* Owner, or the control thread for a session that may end meanwhile, which
- * checks that as session_facts.h says: reads the facts.  server is the
- * session's, or NULL. */
+/* Reads the facts.  server: the session's, or NULL.  Runs on the session's
+ * owner, or on the control thread for a session that may end meanwhile; the
+ * control thread then checks that it has not, see session_facts.h. */
 void server_tls_read(const struct session *s, const struct server *server,
     struct server_tls *ret_tls);
 

@@ -15,11 +15,11 @@
  *
  * SESSION_EDGES_TABLE has every edge and the reason for it.
  *
- * All fields belong to the owner of the handler's claim.  session_set_state
- * alone changes the state, but for that of a session from another process
- * (session_adopt.h).  The steps that decide about the next state are in
- * inspect.h, choose.h, connect.h and relay.h, their dispatcher in
- * session_turn.c, the timeouts in session_deadline.h.
+ * All fields belong to the owner of the handler's claim.  Only
+ * session_set_state changes the state, except that a session from another
+ * process begins in a later state (session_adopt.h).  The steps that decide
+ * about the next state are listed in session_step.h, their dispatcher is in
+ * session_turn.c, and the timeouts are in session_deadline.h.
  */
 #ifndef PROXY_SESSION_H
 #define PROXY_SESSION_H
@@ -44,9 +44,9 @@ struct inspection;
  * FREE        The slot is free.
  * ACCEPTED    The connection is accepted, nothing else was done.  The session
  *             is on its way to its shard, if that is not the acceptor's.
- * HELD        Waits for a time before anything is read: a client that was
- *             turned away with a tarpit, and is then reset, or one that is
- *             delayed, and then goes on as from ACCEPTED.  See held.h.
+ * HELD        Waits for hold_ms before anything is read: a client in a tarpit,
+ *             which is reset after that, or a client that is delayed, which
+ *             then goes on as from ACCEPTED.  See held.h.
  * INSPECTING  Waits for the client's first bytes, which name the client or
  *             decide about the backend, see inspect.h.  Bounded by
  *             timeout_hello, from accepting on.
@@ -56,18 +56,18 @@ struct inspection;
  *             the alert; its bytes are discarded.  Bounded by LINGER_MS.
  * QUEUED      Waits in the backend's queue for a server.  The client's bytes
  *             stay unread.  Bounded by timeout_queue.
- * CONNECTING  A connect to s->server is under way, its PROXY header, or its TLS
- *             handshake.  The client's bytes stay unread, so that nothing is
- *             lost if another server has to be tried.  Bounded by
- *             timeout_connect.
+ * CONNECTING  A connect to s->server is under way, or the PROXY header, the
+ *             request for TLS or the TLS handshake that follows.  The client's
+ *             bytes stay unread, so that nothing is lost if another server has
+ *             to be tried.  Bounded by timeout_connect.
  * PAUSING     Without a server: all servers were tried, and none is tried again
  *             before the pause is over or a server joins the lineup.
  *             With a server: its backlog is full.  Each of these pauses is
  *             longer than the one before, and timeout_connect bounds all of
  *             them.
  * RELAYING    Bytes flow in both directions.  Bounded by timeout_client and
- *             timeout_server, each without a byte, or by timeout_tunnel in
- *             their place.  max_age bounds this state and the next two.
+ *             timeout_server without a byte of that side, or by timeout_tunnel
+ *             in their place.  max_age bounds this state and the next two.
  * CLIENT_EOF  The client has sent its FIN, which was passed on to the server;
  *             the server may go on sending.  Bounded by timeout_server_fin on
  *             the server's side.
@@ -145,29 +145,33 @@ enum session_state { SESSION_STATES_TABLE(X) };
 	X(FLUSHING, FLUSHING, "not everything was acknowledged so far")        \
 	X(FLUSHING, FREE, "closed")
 
-/* More servers than this are not remembered as tried; the configuration allows
- * no more retries than that. */
+/* The most servers that are remembered as tried.  The configuration allows no
+ * more retries than that. */
 #define SESSION_TRIES_MAX 11
 
-/* The pauses are 2^waits milliseconds. */
+/* The pauses while a backlog is full take 2^waits milliseconds, waits up to
+ * this. */
 #define SESSION_WAITS_MAX 6
 
-/* Pending data of a side, see side.piped; NULL: there are none. */
+/* Pending data of a side, by side.piped; NULL: there are none. */
 union pending_data {
 	struct pending *buffer;
 	struct splice_pipe *pipe;
 };
 
-/* [P21] marks what the control thread may look at, see session_facts.h: the
- * owner writes it with atomic stores, frontend and server released. */
+/* [P21] marks the fields that the control thread reads, see session_facts.h.
+ * The owner writes them with atomic stores, frontend, server, inspection and
+ * pacing with release. */
 struct session {
 	struct event_handler handler;
-	/* The number of the lineup that server is from; while it pauses
-	 * without a server, of the one that it last chose from. */
+	/* The number of the lineup that server was chosen from; while the
+	 * session pauses without a server, the lineup that it last chose from.
+	 */
 	uint64_t lineup;
 	uint32_t index; /* in the slab, fixed */
 	uint8_t state;  /* enum session_state; [P21] */
-	/* enum close_cause: once FLUSHING or LINGERING; of a tarpit, else
+	/* enum close_cause: why the session will close, once a side is broken,
+	 * the session is LINGERING, or the gate has refused the client; else
 	 * CAUSE_DONE. */
 	uint8_t cause;
 	uint8_t gate;          /* enum gate_action */
@@ -182,43 +186,47 @@ struct session {
 	bool spoke : 1;        /* see session_deadline.h */
 	bool declared : 1;     /* this turn, or the next, was declared long */
 	bool handshaking : 1;  /* counted among the frontend's handshakes */
-	bool was_reset : 1;    /* by its last server, which was told of it */
-	uint8_t waits : 4;     /* in a row for room in the server's backlog */
-	uint8_t ejected_n : 4; /* the first of tried: it got them ejected */
+	bool was_reset : 1;    /* its last server did so, and was blamed */
+	uint8_t waits : 4;     /* pauses in a row for a full backlog */
+	uint8_t ejected_n : 4; /* of tried, ejected because of this session */
 	uint16_t limits;       /* bit n: it counts in the frontend's limit n */
 	uint32_t hold_ms;      /* how long it is HELD, or was; 0: not at all */
-	uint16_t source_port;  /* out of server->ports, 0: none */
-	uint16_t header_sent; /* bytes of its PROXY header the server has got */
-	uint16_t route;       /* [P21] of its backend, of the frontend's */
-	uint16_t wanted_route; /* the same before any fallback */
-	/* [P21] of the last connect, to a server that maps ports; else 0. */
+	uint16_t source_port;  /* taken from server->ports; 0: none */
+	uint16_t header_sent;  /* bytes, see upstream_send_header */
+	uint16_t route;        /* [P21] its backend, in frontend->backends */
+	uint16_t wanted_route; /* likewise, before any fallback */
+	/* [P21] The port of the last connect, if the server maps ports; else 0.
+	 */
 	uint16_t server_port;
 	uint32_t server_tls; /* [P21] see server_tls.h */
-	/* [P21] of its record, see pacing.h, and 1 more; 0: it has none. */
+	/* [P21] The index of its record in the pacer, see pacing.h, plus 1; 0:
+	 * it has none. */
 	uint32_t pacing;
 	uint32_t counted_ms; /* when its bytes were counted, the low 32 bits */
 	struct side side[2]; /* by enum handle_side */
 	union pending_data pending[2]; /* for that side */
-	struct frontend *frontend; /* [P21] of the model it was born under */
-	struct server *server;     /* [P21] counted in its gauge, or NULL */
+	struct frontend *frontend;     /* [P21] of the model it began under */
+	struct server *server;         /* [P21] it has a slot there; or NULL */
 	struct inspection *inspection; /* [P21] or NULL, see inspection.h */
 	struct waiter waiter;
-	struct endpoint client; /* [P21] who has connected: session_client */
-	/* Times, clock_now_ms: 0 when not reached.  [P21]: accepted_. */
+	struct endpoint client; /* [P21] the peer; see session_client */
+	/* Times, clock_now_ms; 0: not reached.  accepted_ms and
+	 * accepted_wall_us: [P21]. */
 	uint64_t accepted_ms, connecting_ms, connected_ms;
 	uint64_t state_ms; /* when the state was last set */
-	/* clock_now_ns, of the last connect; until the first turn of a session
-	 * of the former process, when it left that; 0: not known. */
+	/* When the last connect began, clock_now_ns.  For a session from
+	 * another process, until its first turn here: when it left that
+	 * process; 0: not known. */
 	uint64_t connecting_ns;
 	uint64_t accepted_wall_us;
 	uint32_t number; /* [P21] see session_id */
-	/* The serials of the servers tried so far, which a reload may free.  A
-	 * server that a reload keeps gets another one, and may be tried once
-	 * more. */
+	/* The serials of the servers tried so far.  A reload may free such a
+	 * server; a server that it keeps gets another serial, and may be tried
+	 * once more. */
 	uint32_t tried[SESSION_TRIES_MAX];
 };
 
-/* The owner has read bytes from that side. */
+/* Notes that the owner has read n bytes from that side. */
 static inline void
 session_received(
     struct session *s, enum handle_side from, uint64_t n, uint64_t now_ms)
@@ -230,7 +238,7 @@ session_received(
 	s->asked = from == HANDLE_CLIENT;
 }
 
-/* slab_options.construct: initializes a session's slot once. */
+/* Initializes a session's slot once, for slab_options.construct. */
 bool session_construct(void *object, uint32_t index, void *arg);
 
 /* An accepted connection. */
@@ -240,25 +248,25 @@ struct accepted {
 	struct gate_answer answer; /* GATE_ADMIT, GATE_TARPIT or GATE_DELAY */
 };
 
-/* Runs on an acceptor's thread, in the acceptor's turn: starts a session for an
- * accepted connection.  Takes ownership of its fd.  The caller has counted the
- * connection in the frontend's sessions.  at: the acceptor's shard.  The first
- * turn runs here if the session was placed on that shard, else on a thread of
- * its own shard.  The session may have ended when this returns. */
+/* Starts a session for an accepted connection.  Takes ownership of its fd.  The
+ * caller has counted the connection in the frontend's sessions.  at: the
+ * acceptor's shard.  The first turn runs here if the session was placed on that
+ * shard, else on a thread of its own shard.  The session may have ended when
+ * this returns.  Runs on an acceptor's thread, in the acceptor's turn. */
 void session_start(struct session *s, const struct shard *at,
     const struct frontend_listen *listen, const struct accepted *accepted,
     struct pool_thread *self);
 
-/* Runs on an acceptor's thread: initializes a session for an accepted
- * connection, places it on a shard and counts it.  Takes ownership of fd.  The
- * caller owns the claim from here on. */
+/* Initializes a session for an accepted connection, places it on a shard and
+ * counts it.  Takes ownership of fd.  The caller owns the claim from here on.
+ * Runs on an acceptor's thread. */
 void session_open(struct session *s, struct frontend *frontend, int fd,
     const struct endpoint *client, struct pool_thread *self);
 
 /* The functions below run on the session's owner. */
 
-/* Sets all fields of a session that begins, without a backend, but for the time
- * of day at which it was accepted. */
+/* Initializes the fields of a session that begins without a backend, except its
+ * state, accepted_wall_us and number. */
 void session_clear(struct session *s, struct frontend *frontend, int fd,
     const struct endpoint *client, uint64_t now_ms);
 
@@ -269,11 +277,11 @@ void session_close(
     struct session *s, enum close_cause cause, struct pool_thread *self);
 
 /* Frees a session that another process goes on with, which has copies of its
- * descriptors: nothing is logged or counted, and nothing reaches the peers. */
+ * descriptors.  Logs and counts nothing; nothing reaches the peers. */
 void session_forget(struct session *s, struct pool_thread *self);
 
-/* Enters the state, and sets its deadline.  Aborts when SESSION_EDGES_TABLE has
- * no such change. */
+/* Enters the state, and sets its deadline.  Aborts when SESSION_EDGES_TABLE
+ * does not have the change. */
 void session_set_state(
     struct session *s, enum session_state state, struct pool_thread *self);
 
@@ -281,27 +289,27 @@ void session_set_state(
  * Returns 0 or -errno. */
 int session_watch(struct session *s, enum handle_side side) MUST_CHECK;
 
-/* Sets the backend: that of the route, or its fallback while it has no usable
- * server. */
+/* Sets the backend to that of the route, or to its fallback while that backend
+ * has no usable server. */
 void session_use_backend(
     struct session *s, unsigned route, struct pool_thread *self);
 
-/* Goes over to the backend of another route, without a server and outside of
- * any queue: attempts begin at 0. */
+/* Goes over to the backend of another route, where attempts are counted from 0
+ * again.  The session has no server and is in no queue. */
 void session_change_backend(
     struct session *s, unsigned route, struct pool_thread *self);
 
-/* Sets the server.  The caller has chosen it in this turn, from the lineup of
- * that number, and gives the session the slot that it took at the server.  The
- * server's model is pinned until session_leave_server. */
+/* Sets the server, which the caller has chosen in this turn from the lineup
+ * with that number.  Gives the session the slot that the caller took at the
+ * server.  Pins the server's model until session_leave_server. */
 void session_use_server(
     struct session *s, struct server *server, uint64_t lineup);
 
 /* Gives the slot at the server back, and clears the server. */
 void session_leave_server(struct session *s);
 
-/* Does what session_leave_server does, but keeps the slot in use, as another
- * process goes on with the session (backend_pass). */
+/* Does what session_leave_server does, except that the slot stays in use,
+ * because another process goes on with the session (backend_pass). */
 void session_pass_server(struct session *s);
 
 /* Leaves the queue, if the session is in it.  Returns true when the session was
@@ -318,7 +326,7 @@ void session_end_handshake(struct session *s, struct pool_thread *self);
 /* Ends the retry that the backend counts for this session, if there is one. */
 void session_end_retry(struct session *s);
 
-/* The owner: notes what the gate has answered. */
+/* Notes the answer of the gate. */
 static inline void
 session_note_gate(struct session *s, const struct gate_answer *answer)
 {
@@ -329,14 +337,16 @@ session_note_gate(struct session *s, const struct gate_answer *answer)
 	                                                  : CAUSE_DONE);
 }
 
-/* NULL as long as it is not known, from ACCEPTED to HANDSHAKE. */
+/* Returns the backend; NULL while it is not known, from ACCEPTED to HANDSHAKE.
+ */
 static inline struct backend *
 session_backend(const struct session *s)
 {
 	return s->frontend->backends[s->route];
 }
 
-/* The backend is known, and no server is connected yet. */
+/* Returns whether the session waits for a server or for its connect; a session
+ * in ACCEPTED counts as well. */
 static inline bool
 session_is_connecting(const struct session *s)
 {

@@ -9,20 +9,20 @@
 #include "proxy/session.h"
 #include "proxy/session_record.h"
 
-/* Whose counters a session adds to.  Its backend and its server are passed over
- * as long as it has none. */
+/* The counters that a session adds to.  A session without a backend or a server
+ * adds nothing to theirs. */
 #define COUNT_FRONTEND 1u
 #define COUNT_BACKEND  2u
 #define COUNT_SERVER   4u
 #define COUNT_ALL      (COUNT_FRONTEND | COUNT_BACKEND | COUNT_SERVER)
 
-/* Adds n to a counter of each of the scopes, a set of COUNT_ bits.  server: for
- * COUNT_SERVER, may be NULL. */
+/* Adds n to a counter of each of the scopes, a set of COUNT_ bits.  server: the
+ * server for COUNT_SERVER; NULL: none. */
 void session_count_at(const struct session *s, unsigned scopes,
     const struct server *server, enum counter which, uint64_t n,
     const struct pool_thread *self);
 
-/* session_count_at for the session's present server. */
+/* Calls session_count_at for the session's present server. */
 static inline void
 session_count(const struct session *s, unsigned scopes, enum counter which,
     uint64_t n, const struct pool_thread *self)
@@ -30,12 +30,13 @@ session_count(const struct session *s, unsigned scopes, enum counter which,
 	session_count_at(s, scopes, s->server, which, n, self);
 }
 
-/* Adds the bytes received since the last call. */
+/* Adds the bytes received since the last call to the counters, and charges them
+ * to the limits of the client's source. */
 void session_count_bytes(struct session *s, struct pool_thread *self);
 
 /* Counts the end of a session: its last bytes, aborts and errors by the
  * reason's blame, its times, and what the end tells about the server.  record:
- * that of the end. */
+ * the record of its end. */
 void session_count_end(struct session *s, const struct session_record *record,
     struct pool_thread *self);
 

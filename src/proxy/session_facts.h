@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Sessions as the control thread may see them, and end them, while they run.
+ * Sessions as the control thread reads them, and ends them, while they run.
  *
  * The owner writes the fields marked [P21] in session.h with atomic stores,
  * which cost it nothing.  The control thread reads them without waiting, and
@@ -16,13 +16,13 @@
 #include "proxy/session_tls.h"
 
 struct session_facts {
-	/* Constant during the session, also in another process; not used by
-	 * another session for an hour; never 0. */
+	/* Constant during the session, also in another process; not used for
+	 * another session within an hour; never 0. */
 	uint64_t id;
 	uint32_t index;      /* of its slot, in this process */
 	uint32_t generation; /* of its claim */
 	enum session_state state;
-	/* Alive until the caller gives the control loop back. */
+	/* Valid until the caller returns to the control loop. */
 	const struct frontend *frontend;
 	const struct backend *backend; /* NULL: not known so far */
 	const struct server *server;   /* NULL: none so far */
@@ -42,32 +42,33 @@ struct session_facts {
 };
 
 /* Returns a session's id, made of its number and the time when it was accepted.
- * The sessions that a process has accepted have a number for each slot.  After
- * an upgrade the other process begins behind these (proxy_number_from), and a
- * session that it adopts keeps its number. */
+ * A process gives the sessions that it accepts a number for each slot.  After
+ * an upgrade the other process numbers its own sessions from behind these
+ * (proxy_number_from), and a session that it adopts keeps its number. */
 uint64_t session_id(uint32_t number, uint64_t accepted_wall_us);
 
-/* Control thread: reads the session of that slot, where index < slab_made of
- * the sessions.  Returns false when the slot is free. */
+/* Reads the session of that slot; index is less than slab_made of the sessions.
+ * Returns false when the slot is free.  Runs on the control thread. */
 bool session_facts_read(const struct proxy *proxy, uint32_t index,
     struct session_facts *ret_facts) MUST_CHECK;
 
-/* Control thread: reads the session with that id.  Returns false when it has
- * ended.  One that was adopted is searched for in all slots. */
+/* Reads the session with that id; searches all slots if the process has adopted
+ * sessions.  Returns false when the session has ended.  Runs on the control
+ * thread. */
 bool session_facts_find(const struct proxy *proxy, uint64_t id,
     struct session_facts *ret_facts) MUST_CHECK;
 
-/* Control thread: reads the session of that slot, if it has that id.  Returns
- * false when it has ended. */
+/* Reads the session of that slot, if it has that id.  Returns false when the
+ * session with that id has ended.  Runs on the control thread. */
 bool session_facts_again(const struct proxy *proxy, uint32_t index, uint64_t id,
     struct session_facts *ret_facts) MUST_CHECK;
 
-/* Control thread: ends the session by a note.  Returns false when it has
- * already ended. */
+/* Ends the session by a note.  Returns false when it has already ended.  Runs
+ * on the control thread. */
 bool session_facts_kill(struct proxy *proxy, const struct session_facts *facts);
 
-/* Control thread: leaves NOTE_DRAIN or NOTE_LEVEL with the session.  Returns
- * false when it has ended or has another server by now. */
+/* Leaves NOTE_DRAIN or NOTE_LEVEL with the session.  Returns false when it has
+ * ended or has another server by now.  Runs on the control thread. */
 bool session_facts_tell(
     struct proxy *proxy, const struct session_facts *facts, uint32_t note);
 
@@ -79,22 +80,23 @@ struct session_load {
 	uint64_t accepted_ms;
 };
 
-/* Control thread: reads the load of the session of that slot, as
- * session_facts_read does with all facts; the values may be of the slot's next
- * session, to which a note of that generation is refused. */
+/* Reads the load of the session of that slot.  Returns false when the slot is
+ * free.  The values may be those of the slot's next session; a note with this
+ * generation is refused then.  Runs on the control thread. */
 bool session_load_read(const struct proxy *proxy, uint32_t index,
     struct session_load *ret_load) MUST_CHECK;
 
-/* Control thread: returns the turn time of the slot's sessions so far, as
- * event_handler.busy, also of a free slot. */
+/* Returns the turn time of all sessions that the slot has had, as
+ * event_handler.busy; also for a free slot.  Runs on the control thread. */
 uint32_t session_load_busy(const struct proxy *proxy, uint32_t index);
 
-/* Control thread: leaves NOTE_SHIFT with the session of that slot.  Returns
- * false when its generation has ended. */
+/* Leaves NOTE_SHIFT with the session of that slot.  Returns false when its
+ * generation has ended.  Runs on the control thread. */
 bool session_load_shift(
     struct proxy *proxy, uint32_t index, uint32_t generation);
 
-/* Returns the name of the state as in enum session_state, "CONNECTING". */
+/* Returns the name of the state in enum session_state, "CONNECTING" for
+ * example. */
 const char *session_state_name(enum session_state state);
 
 #endif

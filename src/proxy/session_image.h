@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * The image of a session: what one process sends to another that goes on with
- * it.
+ * The image of a session: one process sends it to another process, which goes
+ * on with the session.
  *
  *   field := tag (32 bits), size (32 bits), bytes
  *   image := numbers and texts, as fields; then pending data
  *
- * A number that is 0 is not sent, and one that is not sent is 0.  A receiver
- * passes over fields with tags that it does not know: a new field must be one
- * whose loss an older receiver survives, or follow a word of HANDOVER_READY.
+ * A number that is 0 is not sent, and a number that is not sent is 0.  A
+ * receiver skips fields whose tags it does not know: a new field must be one
+ * that an older receiver can do without, or follow a word of HANDOVER_READY.
  * Tags are never used again.  Both processes are on one host: numbers are in
- * its order, and times are those of its clocks.
+ * its byte order, and times are those of its clocks.
  */
 #ifndef PROXY_SESSION_IMAGE_H
 #define PROXY_SESSION_IMAGE_H
@@ -101,8 +101,9 @@ enum image_phase {
 #define IMAGE_SIDE_SPLICING 0x4u
 #define IMAGE_SIDE_WROTE    0x8u
 
-/* Descriptors come in this order: the client's, the server's, then the ends of
- * the pipes, of the client's side first, the end to read first. */
+/* Descriptors come in this order: the client's, the server's, those of the pipe
+ * to the client, those of the pipe to the server; a pipe's read end before its
+ * write end. */
 #define IMAGE_FDS_MAX 6
 
 struct session_image {
@@ -121,15 +122,15 @@ struct session_image {
 	    TLS_NAME_MAX + 2 * 8)
 #define IMAGE_PARTS_MAX 4
 
-/* Writes the fields into a buffer, and sets the parts of the message: pieces of
- * that buffer, and the pending data.  Returns the number of parts. */
+/* Writes the fields into a buffer, and sets the parts of the message, which are
+ * pieces of that buffer and the pending data.  Returns the number of parts. */
 size_t session_image_encode(const struct session_image *image,
     uint8_t fields[IMAGE_FIELDS_MAX], struct iovec parts[IMAGE_PARTS_MAX]);
 
-/* Reads an image, whose pending data stay in bytes.  Returns false with err set
- * if it is not one.  What is read is in its bounds and fits together: it has as
- * many descriptors as fds_n, and a phase that its sides and its server allow.
- */
+/* Reads an image; its pending data stay in bytes.  Returns false with err set
+ * if the bytes are not an image of a session.  Numbers that were read are
+ * within their bounds and fit together: the image has fds_n descriptors, and a
+ * phase that its sides and its server allow. */
 bool session_image_decode(const uint8_t *bytes, size_t size, size_t fds_n,
     struct session_image *ret_image, struct err *err) MUST_CHECK;
 

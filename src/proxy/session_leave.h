@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The end of a session in this process that goes on in another one.
+ * The end of a session in this process when another process goes on with it.
  */
 #ifndef PROXY_SESSION_LEAVE_H
 #define PROXY_SESSION_LEAVE_H
@@ -8,15 +8,17 @@
 
 #include "proxy/session.h"
 
-/* A connect that takes longer than this is begun again by the other process. */
+/* A session whose connect has taken longer than this may leave; the other
+ * process begins the connect again. */
 #define LEAVE_CONNECT_MS 100u
 
-/* NOTE_LEAVE, the owner at the beginning of its turn: hands the session over to
- * proxy.successor.  Returns true when the other process has it: the caller
- * touches its descriptors no more and calls session_forget.  Returns false when
- * the session stays: it has TLS, it is at a server
- * that the other process does not know, its connect has just begun, or the
- * channel is full; it may be told again. */
+/* Hands the session over to proxy.successor.  Returns true when the other
+ * process has it; the caller then does not touch the descriptors any more and
+ * calls session_forget.  Returns false when the session stays: it has TLS, its
+ * frontend, route or server is not known to the other process, its state does
+ * not allow it, its connect has just begun, or the channel is full.  A session
+ * that stays may be told again.  Runs on the session's owner at the beginning
+ * of its turn, on NOTE_LEAVE. */
 bool session_leave(struct session *s, struct pool_thread *self) MUST_CHECK;
 
 #endif

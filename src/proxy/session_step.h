@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The verdict of a session's step.
  *
- * The steps (held.h, inspect.h, handshake.h, choose.h, connect.h, relay.h)
- * never call each other. Each returns a verdict, and the dispatcher
+ * The steps (held.h, inspect.h, handshake.h, linger.h, choose.h, connect.h,
+ * relay.h) never call each other.  Each returns a verdict, and the dispatcher
  * (session_turn.c) runs the step that the verdict names, or closes the session.
  */
 #ifndef PROXY_SESSION_STEP_H
@@ -65,7 +65,7 @@ verdict_close(enum close_cause cause)
 	return (struct verdict){.step = STEP_CLOSE, .cause = cause};
 }
 
-/* Waits, unless the client is gone. */
+/* Returns STEP_WAIT, or closes the session if the client is gone. */
 static inline struct verdict
 verdict_wait(bool client_gone)
 {

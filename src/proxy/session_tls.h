@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The facts about TLS with the client that the access log, `show closed` and
- * PROXY headers have.
+ * The facts about TLS with the client for the access log, `show closed`, `show
+ * sess` and PROXY headers.
  *
- * Functions run on the session's owner.
+ * The functions run on the session's owner unless their comment names another
+ * thread.
  */
 #ifndef PROXY_SESSION_TLS_H
 #define PROXY_SESSION_TLS_H
@@ -20,7 +21,7 @@ struct side;
 /* Returns why the handshake on that side has failed; static. */
 const char *session_tls_failure(const struct side *side);
 
-/* All strings are static, and NULL where there is nothing to say. */
+/* All strings are static, and NULL if unknown. */
 struct session_tls {
 	const char *version; /* `TLSv1.3`; NULL: the handshake is not done */
 	const char *cipher;  /* `TLS_AES_128_GCM_SHA256` */
@@ -54,12 +55,13 @@ struct session_tls_texts {
 	char sans[TLS_SANS_SIZE]; /* as in struct tls_facts */
 };
 
-/* has_failed: the session ends because the handshake did. */
+/* Reads the facts.  has_failed: the session ends because the handshake has
+ * failed. */
 void session_tls_read(
     const struct session *s, bool has_failed, struct session_tls *ret_tls);
 
-/* Reads the texts from the TLS connection with the client; all empty if there
- * is none.  Called by the session's owner. */
+/* Reads the texts from the TLS connection with the client; all are empty if
+ * there is none. */
 void session_tls_read_texts(
     const struct session *s, struct session_tls_texts *ret_texts);
 
@@ -69,11 +71,11 @@ void session_tls_list_texts(const struct session_tls_texts *texts,
 
 #define SESSION_TLS_SHOWN_SIZE 256
 
-/* The facts that the control thread sees of a session that goes on. */
+/* The facts that the control thread sees of a running session. */
 struct session_tls_shown {
 	struct session_tls tls; /* version NULL: nothing more is known */
 	/* The texts of enum session_tls_text, each with its NUL; each is cut to
-	 * what those before it leave. */
+	 * the room that the texts before it leave. */
 	char texts[SESSION_TLS_SHOWN_SIZE];
 };
 
@@ -81,24 +83,24 @@ struct session_tls_shown {
 const char *session_tls_shown_text(
     const struct session_tls_shown *shown, enum session_tls_text which);
 
-/* When the handshake with the client is done: publishes the facts in the
- * session's inspection [P21]. */
+/* Publishes the facts in the session's inspection [P21], when the handshake
+ * with the client is done. */
 void session_tls_publish(const struct session *s);
 
-/* Control thread, for a session that may end meanwhile: reads them.  inspection
- * may be NULL. */
+/* Reads the facts of a session that may end meanwhile.  inspection may be NULL.
+ * Runs on the control thread. */
 void session_tls_read_shown(
     const struct inspection *inspection, struct session_tls_shown *ret_shown);
 
-/* The memory of a header's values of TLS. */
+/* The memory that a PROXY header's values about TLS point to. */
 struct session_tls_header {
 	struct tls_facts facts;
 	struct proxy_tls tls;
 	char sig_alg[PROXY_SHORT_MAX], key_alg[PROXY_SHORT_MAX];
 };
 
-/* Puts into header what is known of TLS with the client, if it has any.  room
- * has the values, as long as header is used. */
+/* Puts into header what is known of TLS with the client, if there is any.  The
+ * values are in room, which has to outlive the use of header. */
 void session_tls_put_header(const struct session *s,
     struct session_tls_header *room, struct proxy_header *header);
 

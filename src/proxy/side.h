@@ -69,8 +69,8 @@ struct side {
 	bool sealed : 1;   /* its pending data are TLS records */
 	bool notified : 1; /* it was sent close_notify, or that is pending */
 	uint8_t end;       /* enum side_end */
-	/* Reads in a row that speak for a change: KiB of large ones while
-	 * copying, the number of small ones while splicing. */
+	/* Evidence for changing over: while copying, the KiB of large reads in
+	 * a row; while splicing, the number of small reads in a row. */
 	uint8_t streak;
 	struct tls_conn *tls; /* owned; NULL: plain TCP */
 	uint64_t active_ms;   /* when a byte last went in or came out */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * The process that takes over from this one, as sessions see it when they are
- * handed over (session_leave.h): the socket to it, and what it knows.
+ * handed over (session_leave.h): the socket to it, and the names that it knows.
  *
- * The other process numbers what it can take sessions and sums of: a frontend,
- * the route from a frontend to a backend, a backend, and a server at an
- * address, each by a line of text.  A session that belongs to something else
- * stays.
+ * The other process numbers the objects whose sessions and sums it can take: a
+ * frontend, the route from a frontend to a backend, a backend, and a server at
+ * an address.  Each is a line of text.  A session that belongs to any other
+ * object stays.
  *
- * Filled on the control thread; then sessions are told, and any thread reads.
+ * The control thread fills it before sessions are told to leave; after that any
+ * thread reads it.
  */
 #ifndef PROXY_SUCCESSOR_H
 #define PROXY_SUCCESSOR_H
@@ -24,7 +25,8 @@ struct successor {
 	uint32_t passed; /* sessions handed over; any thread, relaxed */
 	/* Turns that have found NOTE_LEAVE; any thread, relaxed. */
 	uint32_t told;
-	/* The channel was full since this was cleared; any thread, relaxed. */
+	/* Whether the channel was full since the control thread cleared this;
+	 * any thread, relaxed. */
 	uint32_t full;
 	struct known_name *names; /* a hash table of room places */
 	size_t n, room;
@@ -46,17 +48,19 @@ const char *successor_backend_line(
 const char *successor_server_line(
     const struct server *server, char out[SUCCESSOR_LINE_MAX]);
 
-/* Returns NULL when memory is short. */
+/* Makes a successor without names.  Borrows the channel.  Returns NULL when
+ * memory is short. */
 struct successor *successor_new(int channel);
-/* After the pools have ended.  Accepts NULL. */
+/* Frees the successor.  To be called after the pools have ended.  Accepts NULL.
+ */
 void successor_free(struct successor *successor);
 
-/* Adds lines, each with its newline; the first line of all has the number 1.
- * Returns false when memory is short. */
+/* Adds lines, each with its newline.  They are numbered from 1 on in the order
+ * in which they are added.  Returns false when memory is short. */
 bool successor_add_lines(
     struct successor *successor, const char *lines) MUST_CHECK;
 
-/* Returns the number of a line, 0: the other process does not know it.  Any
+/* Returns the number of a line; 0: the other process does not know it.  Any
  * thread. */
 uint32_t successor_find(const struct successor *successor, const char *line);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The access of a side's TLS connection to its socket.
+ * How calls of a side's TLS connection use the side's socket.
  *
- * Functions run on the session's owner.
+ * The functions run on the session's owner.
  */
 #ifndef PROXY_TLS_SIDE_H
 #define PROXY_TLS_SIDE_H
@@ -10,8 +10,8 @@
 #include "proxy/session.h"
 #include "tls/conn.h"
 
-/* Prepares a call of the side's connection, whose records go into the thread's
- * buffer. */
+/* Prepares a call of the side's TLS connection.  Records that it makes go into
+ * the thread's buffer of records. */
 static inline void
 tls_side_begin(
     const struct side *side, struct pool_thread *self, struct tls_io *ret_io)
@@ -25,14 +25,14 @@ tls_side_begin(
 	    .out_max = sizeof(t->records)};
 }
 
-/* Takes over what the call has learned about the socket. */
+/* Notes in the side what the call has learned about the socket. */
 static inline void
 tls_side_end(struct side *side, const struct tls_io *io)
 {
 	side->readable = io->readable;
 }
 
-/* Frees the side's connection, if there is one. */
+/* Frees the side's TLS connection, if there is one. */
 static inline void
 tls_side_free(struct side *side)
 {
