@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Accepting: connections of the backlog get sessions, or are refused by the
+ * Accepting: a connection of the backlog gets a session, or is refused by the
  * gate.
  */
 #include <errno.h>
@@ -10,22 +10,25 @@
 #include "proxy/accept_limits.h"
 #include "proxy/acceptor_internal.h"
 
-/* A turn's budget: accepting and connecting takes 20 to 30 us each. */
+/* A turn's budget of new sessions: accepting and connecting takes 20 to 30 us
+ * each. */
 #define ACCEPTS_PER_TURN 4
-/* A refused connection costs less than a session, and a flood of these should
- * not have each of its turns begin with a wake-up. */
+/* A turn's budget of refused connections, which cost less than sessions.  With
+ * a small budget a flood of them would cause a turn, and perhaps a wake-up, for
+ * every few. */
 #define REFUSALS_PER_TURN 32
 
 /* The fate of the next connection of the backlog. */
 enum accept_end {
-	ACCEPT_STOPPED, /* there is none, or no room for it */
+	ACCEPT_STOPPED, /* there is none, or no session for it */
 	ACCEPT_REFUSED, /* it is gone */
 	ACCEPT_STARTED  /* it has a session */
 };
 
 /* -- the kept connection -- */
 
-/* The acceptor goes on with the kept connection, or drops it. */
+/* Unpins the model of the kept connection, which gets a session or is dropped.
+ */
 static void
 unpin_kept(struct acceptor *a)
 {
@@ -34,7 +37,7 @@ unpin_kept(struct acceptor *a)
 	a->kept_for = NULL;
 }
 
-/* Pins the model whose limits count the connection. */
+/* Pins the model whose limits count the kept connection. */
 static void
 pin_kept(struct acceptor *a, const struct frontend_listen *listen)
 {
@@ -43,7 +46,7 @@ pin_kept(struct acceptor *a, const struct frontend_listen *listen)
 	a->kept_for = listen;
 }
 
-/* The kept connection counts in the limits no longer, and is not judged. */
+/* Takes the kept connection out of the limits.  It is not judged any more. */
 static void
 unjudge_kept(struct acceptor *a)
 {
@@ -59,7 +62,8 @@ acceptor_drop_kept(struct acceptor *a)
 {
 	if (a->kept.fd < 0)
 		return;
-	/* Like connections of the backlog, it is reset. */
+	/* Closing a listening socket resets the connections of its backlog;
+	 * this connection is treated like them. */
 	sock_close_reset(a->kept.fd);
 	a->kept.fd = -1;
 	unjudge_kept(a);
@@ -67,8 +71,8 @@ acceptor_drop_kept(struct acceptor *a)
 
 /* -- the backlog -- */
 
-/* Errors of the one connection, which is gone; the next one may be fine
- * (accept(2), "Error handling"). */
+/* Returns whether the error is of this connection only, which is gone; the next
+ * one may be fine (accept(2), "Error handling"). */
 static bool
 only_this_connection(int error)
 {
@@ -97,22 +101,23 @@ accept_connection(struct acceptor *a, const struct frontend_listen *listen,
 	if (accepted.fd < 0)
 		return -errno;
 	endpoint_set(&accepted.client, &peer.sa, len);
-	/* Clients of a unix socket have no address; the number tells them
-	 * apart. */
+	/* Clients of a unix socket have no address; the listen's number stands
+	 * in for the port. */
 	if (accepted.client.family == AF_UNIX)
 		accepted.client.port = (uint16_t)listen->number;
 	*ret_accepted = accepted;
 	return 0;
 }
 
-/* accept has failed. */
+/* Handles the failure of an accept. */
 static enum accept_end
 accept_failed(struct acceptor *a, int error)
 {
 	if (only_this_connection(error))
 		return ACCEPT_REFUSED;
-	/* EINVAL: it was shut, and is about to be told to close.  Another one
-	 * may have paused for the place that was kept here. */
+	/* EINVAL: the socket was shut, and the acceptor is about to be told to
+	 * close.  Another acceptor may have paused because of the place that
+	 * was reserved here. */
 	if (error != EAGAIN && error != EINVAL)
 		acceptor_pause_for_error(a, error);
 	else
@@ -120,8 +125,8 @@ accept_failed(struct acceptor *a, int error)
 	return ACCEPT_STOPPED;
 }
 
-/* Takes a session first: a connection that could not be served is not taken
- * from the backlog. */
+/* Accepts a connection of a frontend whose gate admits every client.  Takes a
+ * session first: a connection that could not be served stays in the backlog. */
 static enum accept_end
 accept_any(struct acceptor *a, const struct frontend_listen *listen,
     struct pool_thread *self)
@@ -145,7 +150,7 @@ accept_any(struct acceptor *a, const struct frontend_listen *listen,
 }
 
 /* Judges the client, unless a PROXY header will name another one.  Returns
- * whether it needs a session; if not, the connection is closed. */
+ * whether the connection needs a session; if not, it is closed. */
 static bool
 admit(const struct frontend_listen *listen, struct accepted *accepted,
     struct pool_thread *self)
@@ -167,8 +172,8 @@ admit(const struct frontend_listen *listen, struct accepted *accepted,
 	return false;
 }
 
-/* The connection has to wait for a session.  A client in a tarpit would keep
- * the others waiting. */
+/* Keeps the connection, which has to wait for a session.  A client in a tarpit
+ * is reset instead: it would keep the others waiting. */
 static void
 keep(struct acceptor *a, const struct frontend_listen *listen)
 {
@@ -179,8 +184,9 @@ keep(struct acceptor *a, const struct frontend_listen *listen)
 	pin_kept(a, listen);
 }
 
-/* Judges the client first, so that one that is turned away takes no place.  If
- * there is no place for one that is admitted, the acceptor keeps it and pauses.
+/* Accepts a connection of a frontend with a gate.  Judges the client first, so
+ * that a client that is turned away needs no session.  If there is no session
+ * for a client that is admitted, the acceptor keeps the connection and pauses.
  */
 static enum accept_end
 accept_guarded(struct acceptor *a, const struct frontend_listen *listen,

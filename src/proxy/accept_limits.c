@@ -13,8 +13,9 @@
 #include "model/rate_limit.h"
 #include "proxy/acceptor_internal.h"
 
-/* Connections wait in the kernel's backlog until acceptors_resume, which runs
- * when a session ends and regularly on the control thread. */
+/* Pauses the acceptor: connections wait in the kernel's backlog until
+ * acceptors_resume, which runs when a session ends and regularly on the control
+ * thread. */
 static void
 acceptor_pause(struct acceptor *a)
 {
@@ -47,7 +48,8 @@ acceptor_pause_for_error(struct acceptor *a, int error)
 	acceptor_pause(a);
 }
 
-/* Either all sessions are in use, or memory for another one is short. */
+/* Pauses because there is no free session: all are in use, or memory for
+ * another one is short. */
 static void
 pause_for_sessions(struct acceptor *a)
 {
@@ -71,9 +73,10 @@ pause_for_sessions(struct acceptor *a)
 	acceptor_pause(a);
 }
 
-/* The end of a session of the frontend resumes the acceptor, and so does a
- * change of its maxconn.  A session that ended before the acceptor was linked
- * has not resumed it, so the limit is read again. */
+/* Pauses because of the frontend's maxconn.  The end of a session of the
+ * frontend resumes the acceptor, and so does a change of maxconn.  A session
+ * that ended before the acceptor was linked has not resumed it, so the limit is
+ * read again. */
 static void
 pause_for_frontend(struct acceptor *a, const struct frontend *f)
 {
@@ -85,7 +88,8 @@ pause_for_frontend(struct acceptor *a, const struct frontend *f)
 		acceptors_resume(a->proxy);
 }
 
-/* The end of a handshake resumes the acceptor. */
+/* Pauses because of the frontend's limit on handshakes.  The end of a handshake
+ * resumes the acceptor. */
 static void
 pause_for_handshakes(struct acceptor *a, const struct frontend *f)
 {
@@ -95,7 +99,8 @@ pause_for_handshakes(struct acceptor *a, const struct frontend *f)
 		acceptors_resume(a->proxy);
 }
 
-/* The control thread resumes the acceptor when the next connection is due. */
+/* Pauses because of a rate.  The control thread resumes the acceptor when the
+ * next connection is due. */
 static void
 pause_for_rate(struct acceptor *a)
 {
@@ -114,7 +119,8 @@ acceptor_waits_for_takeover(
 	       (what == TAKEOVER_OF_SESSIONS && frontend->spec->limits_n > 0);
 }
 
-/* acceptors_begin resumes the acceptor, unless it came before. */
+/* acceptors_begin resumes the acceptor.  If it ran before the acceptor was
+ * linked, this function does so. */
 void
 acceptor_pause_for_takeover(struct acceptor *a, const struct frontend *frontend)
 {
@@ -142,7 +148,7 @@ frontend_rate(const struct frontend *f)
 	return atomic_load_relaxed(&f->state->rate_limit);
 }
 
-/* rate: 0 for no limit. */
+/* Returns whether the rate allows a connection now; rate 0: no limit. */
 static bool
 rate_is_due(const uint64_t *due_ns, uint32_t rate)
 {
@@ -168,7 +174,8 @@ proxy_is_due(const struct proxy_limits *limits)
 	return rate_is_due(&limits->due_ns, proxy_limits_rate(limits));
 }
 
-/* used: sessions in use, including the one being taken. */
+/* Returns whether so many sessions are more than a limit allows.  used:
+ * sessions in use, with the one that is being taken. */
 static bool
 are_too_many(const struct proxy *proxy, uint32_t used)
 {
@@ -199,7 +206,8 @@ acceptor_block(const struct proxy *proxy, const struct frontend *frontend)
 	           : ACCEPT_BLOCK_NONE;
 }
 
-/* Counts a handshake in advance.  Returns false if there are too many. */
+/* Counts a handshake in advance.  Returns false if the frontend has as many as
+ * it may. */
 static bool
 reserve_handshake(const struct frontend_listen *listen)
 {
@@ -223,10 +231,10 @@ unreserve(const struct frontend_listen *listen, uint32_t limit)
 		gauge_down(&listen->frontend->state->handshakes);
 }
 
-/* Returns whether the limits leave room for a connection.  If so, and if the
- * frontend has a maxconn, returns it in *ret_limit and counts a session of the
- * frontend in advance; else *ret_limit is FRONTEND_NO_LIMIT.  Also counts a
- * handshake if there will be one.  If there is no room, the acceptor pauses. */
+/* Returns whether the limits leave room for a connection.  If they do, counts a
+ * handshake in advance if there will be one, and a session of the frontend if
+ * the frontend has a maxconn; *ret_limit is that maxconn then, else
+ * FRONTEND_NO_LIMIT.  If there is no room, the acceptor pauses. */
 static bool
 reserve(struct acceptor *a, const struct frontend_listen *listen,
     uint32_t *ret_limit)

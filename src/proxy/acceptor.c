@@ -31,9 +31,9 @@ acceptor_abandon(struct acceptor *a)
 	atomic_store_release(&a->closed, 1u); /* [P9] */
 }
 
-/* Moves to another pool's handle set, whose threads accept from then on.
- * Adding the socket reports connections that wait in the backlog.  If the other
- * handle set refuses the socket, the acceptor stays. */
+/* Moves the acceptor to another pool's handle set, whose threads accept from
+ * then on.  Adding the socket reports connections that wait in the backlog.  If
+ * the other handle set refuses the socket, the acceptor stays. */
 static void
 change_shard(struct acceptor *a, struct shard *to)
 {
@@ -63,8 +63,8 @@ acceptor_turn(
 	if (a->fd < 0)
 		return TURN_DONE; /* a note that came after the end */
 	if (pending & NOTE_KILL) {
-		/* The set would go on to watch a socket that another process
-		 * has as well. */
+		/* Without this the handle set would go on to watch a socket
+		 * that another process has as well. */
 		(void)handle_set_remove(a->handler.shard->set, a->fd);
 		claim_retire(&a->handler.claim);
 		acceptor_abandon(a);

@@ -51,7 +51,7 @@ fill_line(struct line *l, const struct session *s,
 	l->session = *record;
 	l->active = atomic_load_relaxed(&m->state->sessions.now);
 	l->frontend_active = atomic_load_relaxed(&s->frontend->sessions->now);
-	/* These two without this session, as HAProxy counts them. */
+	/* HAProxy counts these two without this session. */
 	l->backend_active = b ? others(b->sessions) : 0;
 	l->server_active = s->server ? others(s->server->sessions) : 0;
 	l->texts_len = 0;
@@ -67,8 +67,8 @@ fill_line(struct line *l, const struct session *s,
 		add_tls_texts(l, s);
 }
 
-/* Returns whether the session is logged.  Depends only on values that do not
- * change, so a session has all its lines or none. */
+/* Returns whether the session is logged.  The result depends only on values
+ * that do not change, so all lines of a session are logged or none. */
 static bool
 is_sampled(const struct line *l, unsigned sample)
 {
@@ -173,7 +173,8 @@ accesslog_ongoing(const struct session *s, struct pool_thread *self)
 	write_now(s, LINE_ONGOING, self);
 }
 
-/* Runs on the writer's thread, which may block. */
+/* Looks up the syslog daemon's address, on the writer's thread, which may
+ * block. */
 static int
 look_up_daemon(const struct log_sink_options *options,
     struct sockaddr_storage *ret_addr, socklen_t *ret_len)

@@ -13,7 +13,7 @@
 void
 line_add_text(struct line *line, const char *text)
 {
-	/* The NULs of this one and of those that may follow have their room. */
+	/* Leave room for the NULs of this text and of those that may follow. */
 	size_t used = line->texts_len + LINE_SANS + 1u;
 	size_t room = used < LINE_TEXTS_SIZE ? LINE_TEXTS_SIZE - used : 0;
 	size_t len = strnlen(text, room);
@@ -33,8 +33,8 @@ line_text(const struct line *line, enum line_text which)
 	return text;
 }
 
-/* Returns what HAProxy says of a handshake that did not succeed, NULL: it did,
- * or there was none. */
+/* Returns HAProxy's text for a handshake that did not succeed; NULL: it did, or
+ * there was none. */
 static const char *
 haproxys_handshake_error(const struct line *l)
 {
@@ -112,16 +112,17 @@ line_render_tcplog(const void *record, char *out, size_t size)
 
 /* The fields that are not texts of the record take less than this. */
 #define FIXED_MAX 1390
-/* Names have no byte that is escaped; an address may have nothing else. */
+/* Names have no byte that is escaped; an address may consist of such bytes. */
 #define ADDRESS_MAX 181
-/* Texts of certificates are printable: a byte is escaped with one more. */
+/* Texts of certificates are printable: escaping adds at most one byte to a
+ * byte. */
 _Static_assert(FIXED_MAX + 2 * (LINE_TEXTS_SIZE - ADDRESS_MAX) +
                        ADDRESS_MAX * ESCAPE_JSON_MAX <
                    LOG_LINE_MAX,
     "every line fits whole");
 
-/* The line written so far.  A line that is too long is cut; the assertion above
- * rules that out. */
+/* The line as written so far.  A line that is too long would be cut; the
+ * assertion above rules that out. */
 struct fields {
 	char *at, *end;
 	bool json;
@@ -149,7 +150,7 @@ field_put_name(struct fields *f, const char *name)
 	f->separator = f->json ? "," : " ";
 }
 
-/* Returns whether logfmt needs no quotes for the text. */
+/* Returns whether the text needs no quotes in logfmt. */
 static bool
 is_plain_logfmt(const char *s)
 {
@@ -192,7 +193,7 @@ field_bool(struct fields *f, const char *name, bool value)
 	field_put(f, value ? "true" : "false");
 }
 
-/* `192.0.2.1:50000`, `unix:1`; empty when there is none. */
+/* Writes the peer: `192.0.2.1:50000`, `unix:1`, or empty when there is none. */
 static void
 field_peer(struct fields *f, const struct endpoint *peer)
 {

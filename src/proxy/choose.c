@@ -39,7 +39,9 @@ balance_key(const struct session *s)
 	return backend_key(b, session_client(s), &local, name);
 }
 
-/* The first tried_n of the servers tried so far are passed over. */
+/* Chooses a server by the backend's algorithm, and takes a slot at it.  The
+ * first tried_n of the servers tried so far are passed over while there is
+ * another. */
 static struct chosen
 choose_server(
     const struct session *s, unsigned tried_n, struct pool_thread *self)
@@ -64,8 +66,8 @@ was_tried(const struct session *s, const struct server *server)
 }
 
 /* Counts a retry or a redispatch as HAProxy does: a retry for the server that
- * is tried again, a redispatch for the server that is left.  from is the
- * latter, or NULL if unknown. */
+ * is tried again, a redispatch for the server that is left.  from: the server
+ * that is left, or NULL if unknown. */
 static void
 count_retry(struct session *s, const struct server *next,
     const struct server *from, struct pool_thread *self)
@@ -97,7 +99,8 @@ connect_chosen(struct session *s, struct pool_thread *self)
 	return verdict(STEP_CONNECT);
 }
 
-/* Returns false when the retry budget is used up. */
+/* Begins a retry, which the backend counts until session_end_retry.  Returns
+ * false when the retry budget is used up. */
 static bool
 begin_retry(struct session *s, struct pool_thread *self)
 {
@@ -108,8 +111,9 @@ begin_retry(struct session *s, struct pool_thread *self)
 	return s->retrying;
 }
 
-/* Goes over to the fallback, or back, when the usable backend is another one.
- * The session has no server and is in no queue. */
+/* Goes over to the backend that is usable now, the wanted one or a fallback, if
+ * that is another one.  Returns whether it has.  The session has no server and
+ * is in no queue. */
 static bool
 switch_to_usable_route(struct session *s, struct pool_thread *self)
 {
@@ -121,8 +125,9 @@ switch_to_usable_route(struct session *s, struct pool_thread *self)
 	return true;
 }
 
-/* Goes over to the next fallback that has a usable server, although the backend
- * seems to have some: they have failed this session. */
+/* Goes over to the next fallback that has a usable server, because the servers
+ * of this backend have failed this session.  Returns whether there is such a
+ * fallback. */
 static bool
 escape_to_fallback(struct session *s, struct pool_thread *self)
 {
@@ -135,7 +140,7 @@ escape_to_fallback(struct session *s, struct pool_thread *self)
 }
 
 /* Connects to next, where the session has a slot, if the retry budget allows.
- * from: the server before, or NULL if there was none or it is unknown. */
+ * from: the server before; NULL if there was none or it is unknown. */
 static struct verdict
 try_server(struct session *s, struct chosen next, const struct server *from,
     struct pool_thread *self)
@@ -153,10 +158,10 @@ try_server(struct session *s, struct chosen next, const struct server *from,
 	return connect_chosen(s, self);
 }
 
-/* The queue has granted s->server.  The retry budget does not apply,
- * whatever was tried before the wait: when a server comes back all sessions
- * that wait for it are let in at once, and would be refused for their number.
- * maxconn already bounds the load on the server. */
+/* Connects to s->server, which the queue has granted.  The retry budget does
+ * not apply, whatever was tried before the wait: when a server comes back, all
+ * sessions that wait for it are let in at once, and the budget would refuse
+ * most of them.  maxconn already bounds the load on the server. */
 static struct verdict
 try_granted(struct session *s, struct pool_thread *self)
 {
@@ -169,14 +174,16 @@ try_granted(struct session *s, struct pool_thread *self)
 	return connect_chosen(s, self);
 }
 
-/* A client that has finished before a server had room, and has left nothing to
- * send, has gone.  A client that has sent something may be half-closed. */
+/* Returns whether the client has gone: it has reset its connection, or has
+ * finished sending and left nothing to send.  A client that has sent something
+ * may be half-closed. */
 static bool
 client_gone(const struct session *s)
 {
 	const struct side *side = &s->side[HANDLE_CLIENT];
 
-	/* These bytes were read before a server reset the connection. */
+	/* Bytes from the client that no server has got: read before a server
+	 * reset the connection, or by the inspection. */
 	if (session_has_pending(s, HANDLE_SERVER))
 		return false;
 	return session_client_reset(s) ||
@@ -230,7 +237,7 @@ wait_for_server(
 }
 
 /* Pauses until the lineup changes.  Returns false when a server has joined the
- * lineup since the choice from the lineup of this number. */
+ * lineup since the choice from the lineup with this number. */
 static bool
 begin_pause(struct session *s, uint64_t lineup)
 {
@@ -241,9 +248,9 @@ begin_pause(struct session *s, uint64_t lineup)
 	return s->pausing;
 }
 
-/* Continues with a server that was not tried so far, or pauses until one is
- * available.  from: as for try_server.  cause: why the session closes if it
- * may not wait. */
+/* Connects to a server that was not tried so far, waits for one, or pauses if
+ * all were tried.  from: as for try_server.  cause: why the session closes if
+ * it may not wait. */
 static struct verdict
 try_another(struct session *s, const struct server *from,
     enum close_cause cause, struct pool_thread *self)
@@ -262,16 +269,16 @@ try_another(struct session *s, const struct server *from,
 		if (begin_pause(s, next.lineup))
 			break;
 	}
-	/* A pause that goes on keeps its end. */
+	/* A pause that goes on keeps its deadline. */
 	if (s->state != SESSION_PAUSING)
 		session_set_state(s, SESSION_PAUSING, self);
 	return verdict(STEP_WAIT);
 }
 
-/* Closes the server's descriptor and leaves the server.  Events of the old
- * descriptor that are still under way must not be taken for the next server's,
- * so the session gets a new generation and the client is registered again under
- * it.  Returns 0 or -errno. */
+/* Closes the server's descriptor and leaves the server.  The session gets a new
+ * generation, and the client is registered again under it, because events of
+ * the old descriptor that are still under way must not be taken for events of
+ * the next server.  Returns 0 or -errno. */
 static int
 disconnect_server(struct session *s, struct pool_thread *self)
 {
@@ -285,7 +292,7 @@ disconnect_server(struct session *s, struct pool_thread *self)
 		close(side->fd);
 		upstream_closed(s);
 		side_reset(side, -1, side->active_ms);
-		/* The next server has not ended. */
+		/* The end that was noted was not the next server's. */
 		s->closer &= CLOSER_CLIENT;
 		rc = handle_set_reactivate(s->handler.shard->set,
 		    s->side[HANDLE_CLIENT].fd,
@@ -296,7 +303,7 @@ disconnect_server(struct session *s, struct pool_thread *self)
 	return rc;
 }
 
-/* The client could not be registered again. */
+/* Closes the session, whose client could not be registered again. */
 static struct verdict
 client_lost(struct session *s, int error, struct pool_thread *self)
 {
@@ -375,9 +382,9 @@ choose_pausing(struct session *s, struct pool_thread *self)
 	return verdict_wait(session_client_reset(s));
 }
 
-/* Chooses again after all servers were tried.  A server that was tried is
- * accepted now, unless it has reset an established connection, or this session
- * got it ejected and another server is available. */
+/* Chooses again after all servers were tried.  A server that was tried before
+ * is taken now, unless it has reset an established connection, or was ejected
+ * because of this session while another server is available. */
 struct verdict
 choose_pause_over(struct session *s, struct pool_thread *self)
 {
@@ -419,7 +426,8 @@ leave_established(struct session *s, struct pool_thread *self)
 	return disconnect_server(s, self);
 }
 
-/* The session has a slot at next, and its retry has begun. */
+/* Replaces s->server by next, where the session has a slot.  The retry has
+ * begun. */
 static struct verdict
 replace_server(struct session *s, struct chosen next, struct pool_thread *self)
 {
@@ -433,8 +441,8 @@ replace_server(struct session *s, struct chosen next, struct pool_thread *self)
 	return rc < 0 ? client_lost(s, -rc, self) : v;
 }
 
-/* The reset gets the server ejected, and a backup will follow: pauses until the
- * control thread has published the backup. */
+/* Leaves the server, and pauses until the control thread has published a backup
+ * for it: the server is ejected because of its reset. */
 static struct verdict
 wait_for_backup(struct session *s, struct pool_thread *self)
 {
@@ -455,7 +463,8 @@ choose_replacement(struct session *s, struct pool_thread *self)
 	if (!may_replace(s, reset))
 		return verdict(STEP_KEEP);
 	if (reset && !s->was_reset) {
-		/* The end of the session does not count it again. */
+		/* Noted so that the end of the session does not count the reset
+		 * again. */
 		s->was_reset = true;
 		if (server_note_failure(s->server, FAILURE_RESET, 0))
 			attempt_note_ejected(s);

@@ -66,7 +66,7 @@ closer_name(enum closer closer)
 
 /* -- rings -- */
 
-/* Pages that were never written to take no memory. */
+/* Allocates n cells.  Pages that were never written to take no memory. */
 static struct cells *
 cells_new(uint32_t n)
 {
@@ -155,9 +155,10 @@ put_words(struct cell *cell, const word *words, size_t from, size_t to)
 		atomic_store_release(&cell->words[i], words[i]); /* [P23] */
 }
 
-/* Each word is stored with release, so a reader of any new word has also seen
- * the odd sequence number.  Bytes beyond the names, and TCP facts that are
- * unknown, are neither written nor read. */
+/* Writes the record as the writer of a seqlock.  Each word is stored with
+ * release, so a reader that sees any new word also sees the odd sequence
+ * number.  Bytes behind the names, and TCP facts that are unknown, are not
+ * written. */
 void
 closed_ring_put(struct closed_ring *ring, const struct closed_session *closed)
 {
@@ -185,8 +186,8 @@ closer_of(const struct session *s, enum close_reason reason)
 {
 	if (s->closer != CLOSER_PROXY)
 		return (enum closer)s->closer;
-	/* A session that has not relayed has no closer noted.  Its reason tells
-	 * whether the client has left. */
+	/* No closer is noted for a session that has not relayed.  Its reason
+	 * tells whether the client has left. */
 	return close_reason_code(reason)[0] == 'C' ? CLOSER_CLIENT
 	                                           : CLOSER_PROXY;
 }
@@ -201,7 +202,8 @@ append_name(struct closed_session *c, const char *name, size_t max)
 	c->names[c->names_len++] = '\0';
 }
 
-/* Texts are cut to what those before them leave. */
+/* Adds the texts of TLS, each cut to the room that the texts before it leave.
+ */
 static void
 add_tls(struct closed_session *c, const struct session *s)
 {
@@ -218,8 +220,9 @@ add_tls(struct closed_session *c, const struct session *s)
 	}
 }
 
-/* Two system calls for a session of milliseconds are a few percent of what it
- * costs, and tell little: see tests/bench/README.md. */
+/* Returns whether to read the kernel's facts of the connections.  For a session
+ * of milliseconds the two system calls are a few percent of its cost, and tell
+ * little: see tests/bench/README.md. */
 static bool
 wants_tcp(const struct session *s, enum close_reason reason, uint64_t total_ms)
 {
@@ -303,8 +306,8 @@ ring_read(const struct closed_ring *ring, uint64_t n,
 	return atomic_load_relaxed(&cell->sequence) == 2 * n + 2;
 }
 
-/* A record that was overwritten ends the lane, because all older ones were
- * overwritten as well. */
+/* Reads the next older record of the lane.  A record that was overwritten ends
+ * the lane, because all older ones were overwritten as well. */
 static void
 lane_advance(struct lane *lane)
 {

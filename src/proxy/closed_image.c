@@ -80,7 +80,8 @@ put_text_field(uint8_t *at, uint32_t tag, const char *text)
 	            : at;
 }
 
-/* The facts of TCP are written if they are known. */
+/* Returns whether a number is written: the facts of TCP only if they are known.
+ */
 static bool
 is_written(const struct closed_session *c, uint32_t tag)
 {
@@ -115,7 +116,8 @@ closed_image_encode(
 
 /* -- reading -- */
 
-/* Returns a static text that is equal, or NULL if there are too many. */
+/* Returns a static text that is equal to the bytes, or NULL if there are too
+ * many different ones or memory is short. */
 static const char *
 intern_text(const uint8_t *bytes, size_t size)
 {
@@ -154,7 +156,8 @@ find_reason(const char *(*of)(enum close_reason reason), const uint8_t *bytes,
 	return i;
 }
 
-/* Returns whether these are all the names, each with its NUL. */
+/* Returns whether the bytes are all the names of a record, each with its NUL.
+ */
 static bool
 are_names(const uint8_t *bytes, size_t size)
 {
@@ -176,7 +179,8 @@ read_closed_endpoint(
 	return true;
 }
 
-/* reason, code: see find_reason. */
+/* Reads a field that is no number and no text of TLS.  *reason, *code: see
+ * find_reason. */
 static bool
 read_closed_blob(const struct image_field *f, const uint8_t *bytes,
     struct closed_session *c, unsigned *reason, unsigned *code)

@@ -33,7 +33,8 @@ note_ewma(const struct session *s, uint64_t us, struct pool_thread *self)
 	    us < UINT32_MAX ? (uint32_t)us : UINT32_MAX, turn_now_ms(self));
 }
 
-/* Writes why TLS with the server failed, and what was expected of it. */
+/* Writes into out why TLS with the server failed, and what was expected of the
+ * server. */
 static void
 tls_failure_text(const struct session *s, char *out, size_t size)
 {
@@ -49,12 +50,13 @@ tls_failure_text(const struct session *s, char *out, size_t size)
 	    ca ? ca : "", ca ? "" : "; not verified");
 }
 
-/* Errors that no socket has: an errno with a meaning of its own here. */
+/* Errors of lfproxy's own: each is an errno that no socket reports here. */
 #define ERROR_NESTED_TLS EXDEV
 #define ERROR_NO_TLS     EPROTONOSUPPORT /* see starttls_read_answer */
 #define ERROR_ANSWER     EBADMSG         /* likewise */
 
-/* Returns the reason of an error, or NULL: strerror has it. */
+/* Returns the text for an error that has a meaning of its own here; NULL:
+ * strerror has the text. */
 static const char *
 own_reason(int error)
 {
@@ -93,9 +95,9 @@ log_failure(const struct session *s, int error, const struct pool_thread *self)
 		log_limited(&limit, LOG_LEVEL_WARNING, "%s: %s", what, why);
 }
 
-/* Returns whether the connect failed because of the client's address.  When
- * that address is the source, the client may have no IP address, or one of
- * another family than the server's. */
+/* Returns whether the connect failed because of the client's address.  If that
+ * address is to be the source, it may be no IP address, or one of another
+ * family than the server's. */
 static bool
 is_clients_family(const struct session *s, int error)
 {
@@ -121,8 +123,7 @@ blame_server(struct session *s, int error, struct pool_thread *self)
 }
 
 /* Returns whether a resource of lfproxy has run out, so that another server
- * would not help.  Source ports are the exception: they run out for each server
- * separately. */
+ * would not help.  Source ports are the exception: each server has its own. */
 static bool
 is_exhaustion(int error)
 {
@@ -150,8 +151,8 @@ attempt_failed(struct session *s, int error, struct pool_thread *self)
 	return verdict_choose(failure_cause(error));
 }
 
-/* Reads the clock for every connect, because the turn's time may be older by a
- * batch of accepts. */
+/* Counts how long the connect took.  Reads the clock for every connect, because
+ * the turn's time may be older by a batch of accepts. */
 static void
 note_connect_time(const struct session *s, struct pool_thread *self)
 {
@@ -162,7 +163,7 @@ note_connect_time(const struct session *s, struct pool_thread *self)
 	note_ewma(s, ns / 1000, self);
 }
 
-/* The client's bytes are next. */
+/* Enters RELAYING: the server is connected, and the client's bytes are next. */
 static struct verdict
 server_connected(struct session *s, struct pool_thread *self)
 {
@@ -198,10 +199,9 @@ make_handshake(struct session *s, struct pool_thread *self)
 	return verdict_wait(session_client_reset(s));
 }
 
-/* The server has accepted.  The connect is complete once the PROXY header is
- * sent, the request for TLS answered, and the TLS handshake made: a server that
- * has gone again refuses them.
- */
+/* Goes on after the server has accepted.  The connect is complete once the
+ * PROXY header is sent, the request for TLS is answered, and the TLS handshake
+ * is made: a server that has gone again fails one of these. */
 static struct verdict
 server_accepted(struct session *s, struct pool_thread *self)
 {
@@ -222,8 +222,8 @@ server_accepted(struct session *s, struct pool_thread *self)
 	                      : server_connected(s, self);
 }
 
-/* Returns 1 when the server has accepted already, 0 when the connect is under
- * way, or -errno. */
+/* Opens the connection to the server.  Returns 1 when the server has accepted
+ * already, 0 when the connect is under way, or -errno. */
 static int
 open_server_side(struct session *s, struct pool_thread *self)
 {
@@ -247,8 +247,9 @@ open_server_side(struct session *s, struct pool_thread *self)
 	return rc < 0 ? rc : done;
 }
 
-/* The backlog of a unix socket is full.  With TCP the kernel would repeat the
- * SYN until timeout_connect; here the session repeats the connect. */
+/* Pauses before the next connect, because the backlog of a unix socket is full.
+ * With TCP the kernel would repeat the SYN until timeout_connect; here the
+ * session repeats the connect. */
 static struct verdict
 wait_for_backlog(struct session *s, struct pool_thread *self)
 {
@@ -285,12 +286,12 @@ connect_step(struct session *s, struct pool_thread *self)
 		if (error != 0)
 			return attempt_failed(s, error, self);
 	}
-	/* Accepting makes the socket writable, with rare exceptions, so no
-	 * system call is needed to find out. */
+	/* When the server accepts, the socket becomes writable, so no system
+	 * call is needed to find out; exceptions are rare. */
 	if (side->writable)
 		return server_accepted(s, self);
-	/* A connected server would still get what the client sent before its
-	 * reset, so this comes last. */
+	/* The client's reset is looked for last: a connected server would still
+	 * get what the client sent before it. */
 	return verdict_wait(session_client_reset(s));
 }
 

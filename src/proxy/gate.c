@@ -13,8 +13,8 @@
 #include "model/spec.h"
 #include "net/sock.h"
 
-/* At most one message a second of each kind: a flood of refused clients must
- * not become a flood of lines. */
+/* Logs a refused client, with at most one message a second of each kind: a
+ * flood of clients must not become a flood of lines. */
 static void
 log_denied(const struct frontend *f, const struct endpoint *client,
     const struct access_spec *rule)

@@ -34,8 +34,7 @@ send_bytes(struct side *side, const uint8_t *data, size_t size)
 		if (n >= 0) {
 			done += (size_t)n;
 		} else if (errno == EAGAIN || errno == EINPROGRESS) {
-			/* In progress: Fast Open, as in upstream_send_header.
-			 */
+			/* EINPROGRESS: Fast Open, see upstream_send_header. */
 			side->writable = false;
 			break;
 		} else if (errno != EINTR) {
@@ -45,8 +44,8 @@ send_bytes(struct side *side, const uint8_t *data, size_t size)
 	return (ssize_t)done;
 }
 
-/* Sends the records that the connection keeps.  Returns 1 when all are sent, 0
- * when the socket takes no more for now, or -errno. */
+/* Sends the records that the TLS connection keeps.  Returns 1 when all are
+ * sent, 0 when the socket takes no more for now, or -errno. */
 static int
 send_kept(struct side *side)
 {
@@ -63,7 +62,8 @@ send_kept(struct side *side)
 	return (size_t)n == size;
 }
 
-/* Sends the records of a call, and keeps the rest.  Returns as send_kept. */
+/* Sends the records that a call has made, and keeps those that the socket does
+ * not take.  Returns as send_kept. */
 static int
 send_flight(struct side *side, const struct tls_io *io)
 {
@@ -114,7 +114,8 @@ declare_long(struct session *s, enum handshake next)
 	return next;
 }
 
-/* Waits for the peer, whose answer may take long to process. */
+/* Waits for the peer, and declares the next turn long if processing the answer
+ * may take long. */
 static enum handshake
 wait_for_peer(struct session *s, enum handle_side which)
 {
@@ -123,7 +124,7 @@ wait_for_peer(struct session *s, enum handle_side which)
 	           : HANDSHAKE_WAIT;
 }
 
-/* Continues after advance, by its result. */
+/* Returns how the handshake goes on after advance has returned rc. */
 static enum handshake
 after_advance(struct session *s, enum handle_side which, int rc, int *ret_error)
 {
@@ -134,7 +135,8 @@ after_advance(struct session *s, enum handle_side which, int rc, int *ret_error)
 		return HANDSHAKE_FAILED;
 	if (rc == 1)
 		return HANDSHAKE_DONE;
-	/* The step has read as much as one may, and no event would follow. */
+	/* The step has read as much as one step may, and no event would follow.
+	 */
 	if (side->readable && side->writable)
 		return declare_long(s, HANDSHAKE_MORE);
 	return wait_for_peer(s, which);
@@ -171,7 +173,8 @@ count_handshake(const struct session *s, enum handle_side which, unsigned where,
 
 /* -- with the client -- */
 
-/* The access log's line of the session has the reason, too. */
+/* Logs why the handshake with a client has failed, unless the access log has a
+ * line of every session, which has the reason as well. */
 static void
 log_client_failure(const struct session *s)
 {
@@ -237,7 +240,8 @@ client_done(struct session *s, struct pool_thread *self)
 	return route_step(s, CAUSE_DENIED, self);
 }
 
-/* The first bytes have come. */
+/* Begins the handshake with the client, whose first bytes have come.  Returns
+ * false when memory is short. */
 static bool
 begin_with_client(struct session *s)
 {
@@ -254,7 +258,8 @@ handshake_step(struct session *s, struct pool_thread *self)
 
 	if (s->state != SESSION_HANDSHAKE)
 		session_set_state(s, SESSION_HANDSHAKE, self);
-	/* An alert before the reset is read: it says why the client left. */
+	/* An alert before the reset is read first: it says why the client left.
+	 */
 	if (client->error && client->tcp && !client->readable)
 		return verdict_close(CAUSE_CLIENT_GONE);
 	if (session_first_byte_is_late(s, self))
@@ -288,8 +293,9 @@ handshake_step(struct session *s, struct pool_thread *self)
 
 /* -- with the server -- */
 
-/* Names the server that is expected.  Returns 0, or -EPROTO when there is no
- * name. */
+/* Readies the handshake: the SNI, the name that the server's certificate must
+ * have, and the session to resume.  Returns 0, or -EPROTO when no name is known
+ * that could be checked, or memory is short. */
 static int
 prepare_peer(const struct session *s, SSL *ssl)
 {
@@ -306,8 +312,8 @@ prepare_peer(const struct session *s, SSL *ssl)
 	return tls_peer_prepare(ssl, &peer, NULL) ? 0 : -EPROTO;
 }
 
-/* Begins with the client's first message, which is made in this turn: it takes
- * some 50 us. */
+/* Begins the handshake with the server.  Makes lfproxy's first message in this
+ * turn: this takes only some 50 us. */
 static enum handshake
 begin_with_server(struct session *s, struct pool_thread *self, int *ret_error)
 {

@@ -10,7 +10,7 @@
 #include "proxy/session_deadline.h"
 #include "proxy/starttls.h"
 
-/* The request for TLS. */
+/* Looks at the request for TLS, and answers it. */
 static enum look
 look_at_request(struct session *s)
 {
@@ -31,8 +31,8 @@ look_at_request(struct session *s)
 	return LOOK_DONE;
 }
 
-/* The client that the header has named is judged as others are when they are
- * accepted.  A header without an address stands for the peer itself. */
+/* Judges the client that the header has named, as others are judged when they
+ * are accepted.  A header without an address stands for the peer itself. */
 static enum look
 pass_gate(struct session *s, struct pool_thread *self)
 {
@@ -48,7 +48,8 @@ pass_gate(struct session *s, struct pool_thread *self)
 	return answer.hold_ms > 0 ? LOOK_HELD : LOOK_DENIED;
 }
 
-/* No rule needs the hello: a request for TLS is for the server then. */
+/* Leaves out the hello, which no rule needs.  Unless TLS ends here, a request
+ * for TLS is then passed on to the server. */
 static void
 leave_out_hello(struct session *s)
 {
@@ -76,7 +77,7 @@ look_at_parts(struct session *s, struct pool_thread *self)
 	return found;
 }
 
-/* The inspection is complete. */
+/* Goes on after the inspection. */
 static struct verdict
 proceed(struct session *s, enum close_cause otherwise, struct pool_thread *self)
 {
@@ -85,16 +86,17 @@ proceed(struct session *s, enum close_cause otherwise, struct pool_thread *self)
 	inspect_wait_for_any_byte(s);
 	if (s->side[HANDLE_CLIENT].tls)
 		return verdict(STEP_HANDSHAKE);
-	/* Without a name in a TLS hello, use the name of the PROXY header. */
+	/* If no TLS hello has named a host, the name of the PROXY header
+	 * counts. */
 	if (p->name_len == 0 && p->authority_len > 0)
 		atomic_store_release(
 		    &p->name_len, p->authority_len); /* [P21] */
 	return route_step(s, otherwise, self);
 }
 
-/* Goes on without a complete hello: by the rules that do without it, else the
- * session ends for that cause.  A client that has asked for TLS, or that has to
- * speak it, cannot go on so. */
+/* Goes on without a complete hello, by the rules that need none; otherwise the
+ * session ends for that cause.  A client that has asked for TLS, or has to
+ * speak TLS, cannot go on without a hello. */
 static struct verdict
 proceed_without(
     struct session *s, enum close_cause otherwise, struct pool_thread *self)
@@ -107,7 +109,8 @@ proceed_without(
 static bool
 is_late(const struct session *s, const struct pool_thread *self)
 {
-	/* Accepted by another thread it may be later than this turn's time. */
+	/* The session was perhaps accepted on another thread, later than this
+	 * turn's time. */
 	return turn_now_ms(self) >= session_hello_ends_ms(s);
 }
 
@@ -125,8 +128,8 @@ look_at_client(struct session *s, struct pool_thread *self)
 	const struct side *client = &s->side[HANDLE_CLIENT];
 	enum look found = LOOK_MORE;
 
-	/* A PROXY header is taken even then: HAProxy's checks are a header and
-	 * a reset. */
+	/* A PROXY header is taken even after a reset: HAProxy's checks are a
+	 * header and a reset. */
 	if (client->error && client->tcp &&
 	    !(s->inspection->steps & INSPECT_PROXY))
 		found = LOOK_GONE;
@@ -137,8 +140,8 @@ look_at_client(struct session *s, struct pool_thread *self)
 	return found;
 }
 
-/* Goes on by what was found, once a PROXY header without faults is behind or
- * still to come. */
+/* Acts on what was found.  A PROXY header, if one is expected, is still
+ * incomplete or was valid. */
 static struct verdict
 act_on(struct session *s, enum look found, uint32_t pending,
     struct pool_thread *self)
@@ -146,7 +149,7 @@ act_on(struct session *s, enum look found, uint32_t pending,
 	switch (found) {
 	case LOOK_MORE:
 		/* The deadline may have been that of the first byte, which has
-		 * come since. */
+		 * come. */
 		if (pending & NOTE_TIMEOUT)
 			session_set_deadline(s, self);
 		break;

@@ -18,9 +18,9 @@ inspect_receive(const struct session *s, uint8_t *data, size_t size, int flags)
 }
 
 /* Sets how many unread bytes wake the session (SO_RCVLOWAT).  Has no effect on
- * a unix socket, where each write is an event.  Sets a value only once: if the
- * socket's buffer is too small for that many bytes, the kernel wakes the
- * session earlier by itself. */
+ * a unix socket, where each write is an event.  Does not set the same value
+ * twice: if the socket's buffer is too small for that many bytes, the kernel
+ * wakes the session earlier by itself. */
 static void
 wait_for_bytes(struct session *s, size_t bytes)
 {

@@ -10,8 +10,9 @@
 
 _Static_assert(RELAY_BUFFER >= PROXY_READ_MAX, "a header fits into it");
 
-/* Logs a connection without a valid header.  Rate-limited: most are clients
- * that send none, and there are many. */
+/* Logs a connection without a valid header.  The messages are rate-limited:
+ * most such connections are of clients that send no header, and there are many.
+ */
 static void
 log_bad_header(const struct session *s, const char *why)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The TLS hello of a client, and what rules ask of it.
+ * The TLS hello of a client, and the facts in it that rules ask for.
  */
 #include <string.h>
 #include <sys/socket.h>
@@ -22,8 +22,8 @@ peek_hello(
 
 /* Reads the first bytes from a unix socket, instead of peeking: unread bytes
  * would block the sender after some dozens of writes.  The bytes become pending
- * data for the server.  Returns, as recv, the length of all bytes read so far.
- */
+ * data for the server.  Returns the length of all bytes read so far, or as
+ * recv. */
 static ssize_t
 read_hello(
     struct session *s, const uint8_t **ret_data, struct pool_thread *self)
@@ -58,8 +58,8 @@ read_hello(
 	return n < 0 ? n : (ssize_t)pending->to;
 }
 
-/* Returns the client's first bytes and their length, as recv.  Bytes that
- * arrive in one piece stay in the socket. */
+/* Finds the client's first bytes.  Returns their length, or as recv.  Bytes
+ * that arrive in one piece stay in the socket. */
 static ssize_t
 first_bytes(
     struct session *s, const uint8_t **ret_data, struct pool_thread *self)
@@ -69,7 +69,7 @@ first_bytes(
 	           : peek_hello(s, ret_data, self);
 }
 
-/* alpn: as in a hello. */
+/* Notes the protocols that rules ask for.  alpn: the list as in a hello. */
 static void
 note_protocols(struct session *s, const uint8_t *alpn, size_t size)
 {

@@ -31,10 +31,13 @@ pacing_unref(struct pacer *pacer, struct pacing *pacing)
 }
 
 /* Note: directions that wait and the pacer's next look.
- * A direction is pushed, then the next look is read; the pacer opens its next
- * look, then takes the stack.  Both first steps are read-modify-writes in one
- * total order, so a direction that the pacer has not taken calls it.  A look
- * that comes within a tick is soon enough: else each wait would cost a call. */
+ *
+ * The owner pushes the direction, then reads when the next look is.  The pacer
+ * writes that the next look is open, then takes the stack.  The first step of
+ * each is a read-modify-write, and these are in one total order, so the owner
+ * of a direction that the pacer has not taken calls the pacer.  The owner does
+ * not call if the next look is within a tick: otherwise each wait would cost a
+ * call. */
 void
 pacer_push(struct pacer *pacer, struct pace *pace, uint64_t now_ns)
 {
@@ -52,8 +55,9 @@ pacer_push(struct pacer *pacer, struct pace *pace, uint64_t now_ns)
 }
 
 /* Leaves NOTE_PACE with the session.  The owner sets closed before it retires
- * the claim, so a generation that was read before closed was found false is
- * the session's; it may change when the session exchanges its server.  [P40] */
+ * the claim.  So if closed is false, a generation that was read before is the
+ * session's; it changes when the session exchanges its server, and the note is
+ * then posted again.  [P40] */
 static void
 note_paced_session(const struct pacing *pacing)
 {
@@ -67,7 +71,7 @@ note_paced_session(const struct pacing *pacing)
 	} while (!shard_note(h, generation, NOTE_PACE));
 }
 
-/* The owner may push the direction again as soon as it is DUE. */
+/* Wakes the direction.  The owner may push it again as soon as it is DUE. */
 static void
 wake(struct pacer *pacer, struct pace *pace)
 {
@@ -99,8 +103,9 @@ take_first(struct pace_list *list)
 	return pace;
 }
 
-/* Wakes the direction if it is due, else puts it into its slot, or into the
- * last one, from where it is put into another. */
+/* Wakes the direction if it is due or its session has ended; else puts it into
+ * the slot of its time, or into the last slot if its time is further away, to
+ * be sorted again from there. */
 static void
 sort_in(struct pacer *pacer, struct pace *pace)
 {
@@ -117,7 +122,7 @@ sort_in(struct pacer *pacer, struct pace *pace)
 	pacer->in_slots++;
 }
 
-/* Takes the slots up to that tick, in order. */
+/* Takes the directions of all slots up to that tick, in order. */
 static struct pace_list
 take_slots(struct pacer *pacer, uint64_t to_tick)
 {
@@ -139,7 +144,7 @@ take_slots(struct pacer *pacer, uint64_t to_tick)
 	return taken;
 }
 
-/* Takes the stack; those that were pushed first come first. */
+/* Takes the stack, in the order in which directions were pushed. */
 static struct pace_list
 take_pushed(struct pacer *pacer)
 {
@@ -156,7 +161,7 @@ take_pushed(struct pacer *pacer)
 	return list;
 }
 
-/* Returns how many of the list were woken. */
+/* Sorts all directions of the list.  Returns how many were woken. */
 static uint32_t
 sort_all(struct pacer *pacer, struct pace_list *list)
 {
@@ -168,7 +173,8 @@ sort_all(struct pacer *pacer, struct pace_list *list)
 	return n - (pacer->in_slots - before);
 }
 
-/* Returns the time of the first slot that is not empty, UINT64_MAX: none. */
+/* Returns the time of the first slot that is not empty; UINT64_MAX: all are
+ * empty. */
 static uint64_t
 next_slot_ns(const struct pacer *pacer)
 {
@@ -178,8 +184,8 @@ next_slot_ns(const struct pacer *pacer)
 	return UINT64_MAX;
 }
 
-/* A direction that was woken will mostly wait again within a tick: the look
- * then finds it without a call. */
+/* Looks again within a tick after directions were woken: most of them wait
+ * again soon, and this look finds them without a call. */
 uint64_t
 pacer_look(struct pacer *pacer, uint64_t now_ns)
 {

@@ -10,8 +10,9 @@
 #include "proxy/inspection.h"
 #include "proxy/session_count.h"
 
-/* A direction that was held finds its sender slowed down at first: for so long
- * after a wait it may catch up, also when it has read all that there was. */
+/* A direction may catch up with lost time for this long after a wait, also when
+ * it has read all that there was: TCP has slowed down its sender, which needs a
+ * moment to speed up. */
 #define WAITED_RECENTLY_NS (UINT64_C(50) * 1000000)
 
 /* The shared buckets of a direction: the bits of pace.counted. */
@@ -27,7 +28,8 @@ enum {
 /* A backend has one limit, its bandwidth per=source. */
 #define ONLY_LIMIT ((uint16_t)1)
 
-/* A direction's buckets with a limit, NULL for the others, and their rates. */
+/* The buckets that limit a direction, NULL where there is no limit, and their
+ * rates. */
 struct buckets {
 	struct bucket *at[BUCKETS];
 	uint64_t rate[BUCKETS];
@@ -56,10 +58,9 @@ own_record(const struct session *s, const struct pool_thread *self)
 	return pacing_find(proxy_of(self), s->pacing);
 }
 
-/* of: the limits of the frontend or backend; source: the buckets of the
- * client's source there.  A session whose source has no buckets is a source of
- * its own.
- */
+/* Adds the bucket of the client's source at a frontend or backend.  of: the
+ * limits there.  source: the buckets of the client's source there; without them
+ * the session counts as a source of its own. */
 static void
 find_source_bucket(struct buckets *b, unsigned which,
     const struct bandwidth *of, struct bucket *source, unsigned from)
@@ -72,8 +73,9 @@ find_source_bucket(struct buckets *b, unsigned which,
 		b->own_rate = rate;
 }
 
-/* p: the session's record, or NULL if it has none so far.  A session without a
- * server is under no limit: it reads nothing. */
+/* Returns the buckets of a direction.  p: the session's record, or NULL if it
+ * has none so far.  A session without a server is under no limit, because it
+ * reads nothing. */
 static struct buckets
 find_buckets(const struct session *s, const struct pacing *p, unsigned from)
 {
@@ -126,8 +128,8 @@ record_init(struct pacing *p, struct session *s, uint32_t index)
 	atomic_store_relaxed(&p->closed, false);
 }
 
-/* The source counts the session while the record has the buckets, so they stay
- * in place. */
+/* Enters the limits of the backend, so that its table keeps the buckets of the
+ * client's source while the record points to them. */
 static void
 join_backend(struct pacing *p, const struct session *s)
 {
@@ -141,7 +143,8 @@ join_backend(struct pacing *p, const struct session *s)
 	p->at_backend = limits_buckets(limits, answer.counted, client);
 }
 
-/* Nothing may wait for the buckets any more. */
+/* Leaves the limits of the backend.  No direction may wait for their buckets
+ * any more. */
 static void
 leave_backend(struct pacing *p, const struct session *s)
 {
@@ -151,7 +154,7 @@ leave_backend(struct pacing *p, const struct session *s)
 	p->at_backend = NULL;
 }
 
-/* Returns false when memory is short. */
+/* Makes a record for the session.  Returns false when memory is short. */
 static bool
 record_new(struct session *s, struct proxy *proxy)
 {
@@ -187,7 +190,7 @@ pacing_begin(struct session *s, struct pool_thread *self)
 
 /* -- between processes -- */
 
-/* Bytes that were taken from the bucket and not read are not owed. */
+/* Does not count bytes that were taken from the bucket and not read. */
 uint64_t
 pacing_paid_ns(
     const struct session *s, enum handle_side from, const struct proxy *proxy)
@@ -304,7 +307,8 @@ portion_of(const struct buckets *b)
 	return portion;
 }
 
-/* Takes from the session's own bucket.  Returns when that may be read. */
+/* Takes the portion from the session's own bucket.  Returns the time from which
+ * it may be read. */
 static uint64_t
 take_own(struct pace *pace, uint64_t rate, uint64_t now_ns, uint64_t catch_up)
 {
@@ -320,11 +324,11 @@ take_own(struct pace *pace, uint64_t rate, uint64_t now_ns, uint64_t catch_up)
 	return start_ns;
 }
 
-/* Takes a portion of each bucket.  Sets pace->due_ns to when it may be read, at
- * the latest of their times.  Returns the buckets to wait for: those that are
- * not due, and those that others wait for, though they may be due.  Else a
- * direction that is in its turn when a bucket has time to catch up with would
- * have all of that. */
+/* Takes a portion from each bucket, and sets pace->due_ns to the latest of the
+ * times from which they allow to read it.  Returns the set of buckets to wait
+ * for: those that are not due, and those that other directions wait for, though
+ * they may be due.  Without the latter, a direction that is in its turn when a
+ * bucket has time to catch up with would get all of that time. */
 static uint8_t
 take(struct pace *pace, const struct buckets *b, uint64_t now_ns)
 {

@@ -43,8 +43,8 @@ pending_give(struct pending_pool *pool, struct pending *pending)
 	slab_give(&pool->slab, pending->index);
 }
 
-/* Gives back the memory of n idle buffers.  The slab hands out the buffer given
- * last, so all buffers looked at are kept until the end. */
+/* Gives back the memory of n idle buffers.  The slab hands out the buffer that
+ * was given last, so all buffers that were looked at are held until the end. */
 static void
 pending_forget(struct pending_pool *pool, uint32_t n)
 {

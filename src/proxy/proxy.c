@@ -48,8 +48,8 @@ proxy_init(
 	rc = slab_init(&proxy->sessions, &options);
 	if (rc == 0)
 		rc = slab_init(&proxy->inspections, &inspections);
-	/* Records of sessions that have ended stay until the pacer drops them.
-	 */
+	/* A record outlives its session until the pacer drops it, so there may
+	 * be more records than sessions. */
 	if (rc == 0)
 		rc = pacer_init(&proxy->pacer, 2 * sessions);
 	if (rc < 0)
@@ -106,7 +106,8 @@ proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory)
 	m->bandwidth = slab_memory(&proxy->pacer.records);
 	m->deadlines = (struct memory_use){
 	    .count = made, .mapped = made * sizeof(uint64_t)};
-	/* Touched no further than they were filled; at most. */
+	/* An upper bound: memory is touched only as far as buffers were filled.
+	 */
 	m->pending_pool = slab_memory(&proxy->pending_pool.slab);
 	m->pending_pool.mapped = used * proxy->pending_pool.slab.options.size;
 	m->closed = closed_rings_memory(&proxy->closed);

@@ -10,7 +10,7 @@
 /* A session that got a note is looked at again after this time. */
 #define REAP_AGAIN_MS 40
 
-/* Posts the note if the session has a deadline, due by then.
+/* Posts the note if the session has a deadline that is not after due_ms.
  *
  * A free slot must not get a note: no thread owns the slot, so the post would
  * take it.  Free slots have no deadline, and the generation is read first: a
@@ -31,11 +31,12 @@ note_session(
 }
 
 /* Note: deadlines and the reaper.
- * An owner writes its deadline, then looks when the reaper comes next; the
- * reaper writes that it may come at any time, then looks at the deadlines, and
- * at last writes when it comes next.  The two first steps are
- * read-modify-writes in one total order, so a deadline that the reaper has not
- * seen has an owner who calls it.  [P17] */
+ *
+ * An owner writes its deadline, then reads when the reaper comes next.  The
+ * reaper writes that it may come at any time, then reads the deadlines, and at
+ * last writes when it comes next.  The first step of each is a
+ * read-modify-write, and these are in one total order, so the owner of a
+ * deadline that the reaper has not seen calls the reaper.  [P17] */
 void
 proxy_set_deadline(struct proxy *proxy, uint32_t index, uint64_t deadline_ms)
 {
@@ -64,8 +65,9 @@ pause_at_most(struct proxy *proxy)
 	return *max_ms;
 }
 
-/* A little later, so that those about to come are met by the same look: an
- * eighth of the time that is left, 25 ms at most. */
+/* Returns when to look again: a little after the nearest deadline, so that the
+ * same look finds those that follow it closely.  The delay is an eighth of the
+ * time that is left, 25 ms at most. */
 static uint64_t
 when_to_look(uint64_t nearest_ms, uint64_t now_ms)
 {
@@ -80,7 +82,8 @@ proxy_reap(struct proxy *proxy, uint64_t now_ms)
 	uint64_t nearest_ms = now_ms + pause_at_most(proxy);
 	uint32_t made = slab_made(&proxy->sessions);
 
-	/* During the look: any deadline that is set may have been missed. */
+	/* Until the end of this look, owners call the reaper for any deadline,
+	 * because the look may have missed it. */
 	(void)atomic_swap_seq(&proxy->next_reap_ms, UINT64_MAX); /* [P17] */
 	for (uint32_t i = 0; i < made; i++) {
 		uint64_t deadline = atomic_load_relaxed(&proxy->deadlines[i]);
@@ -90,7 +93,8 @@ proxy_reap(struct proxy *proxy, uint64_t now_ms)
 		/* Most deadlines are not due: skip their sessions. */
 		if (deadline <= now_ms) {
 			note_session(proxy, i, now_ms, NOTE_TIMEOUT);
-			/* In case that it began its turn before. */
+			/* The session may have begun its turn before the note.
+			 */
 			deadline = now_ms + REAP_AGAIN_MS;
 		}
 		if (deadline < nearest_ms)
@@ -111,10 +115,10 @@ proxy_note_all(struct proxy *proxy, uint32_t note)
 			note_session(proxy, i, UINT64_MAX, note);
 }
 
-/* Slots of a call that may be free. */
+/* The most slots that one call looks at. */
 #define NOTE_SOME_SLOTS 4096u
 
-/* Returns where a call that begins with that slot ends. */
+/* Returns the end of the slots that a call looks at, from that slot on. */
 static uint32_t
 end_of_some(const struct proxy *proxy, uint32_t from)
 {
@@ -191,9 +195,8 @@ proxy_end_idle(struct proxy *proxy, uint64_t idle_ms, uint64_t busy_ms)
 	proxy_note_all(proxy, NOTE_EXPIRE); /* [P27] */
 }
 
-/* Returns whether the session is at another shard of the pool than its slot
- * says.
- */
+/* Returns whether the session is at another shard of the pool than the one
+ * where its slot belongs. */
 static bool
 has_to_move(struct proxy *proxy, struct pool *pool, uint32_t index)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * See relay.h.
  *
- * One direction is written once and run for both: `from` names the side that is
- * read, !from the one that is written.
+ * The same code runs for both directions: `from` names the side that is read,
+ * !from the side that is written.
  */
 #include "proxy/relay.h"
 
@@ -51,8 +51,8 @@ relay_drop_pending(struct session *s, struct proxy *proxy)
 	relay_drop_pending_of(s, HANDLE_SERVER, proxy);
 }
 
-/* The side is broken.  Its pending data are lost, but for those of a server
- * that has got nothing: they may be written to another server. */
+/* Notes that the side is broken, and drops its pending data, except those of a
+ * server that has got nothing: they may be written to another server. */
 static void
 note_broken(struct session *s, enum handle_side which, struct pool_thread *self)
 {
@@ -76,9 +76,9 @@ relay_write_failed(
 }
 
 /* Writes as much as the side takes.  Returns the number of bytes, or size if
- * the side is broken: the bytes are gone in either case.  Before our FIN, which
- * follows in this turn, MSG_MORE lets the kernel hold back the last partial
- * segment and send it with the FIN. */
+ * the side is broken: the bytes are lost then.  If our FIN follows in this
+ * turn, MSG_MORE lets the kernel hold back the last partial segment and send it
+ * with the FIN. */
 static size_t
 write_some(struct session *s, enum handle_side to, const uint8_t *data,
     size_t size, struct pool_thread *self)
@@ -95,12 +95,11 @@ write_some(struct session *s, enum handle_side to, const uint8_t *data,
 			done += (size_t)n;
 			side->wrote = true;
 			side->active_ms = turn_now_ms(self);
-			/* A short write: the socket's buffer is full.  The
+			/* A short write: the socket's buffer is full, and the
 			 * kernel reports when there is room. */
 			side->writable = done == size;
 		} else if (errno == EAGAIN || errno == EINPROGRESS) {
-			/* In progress: Fast Open, as in upstream_send_header.
-			 */
+			/* EINPROGRESS: Fast Open, see upstream_send_header. */
 			side->writable = false;
 		} else if (errno != EINTR) {
 			relay_write_failed(s, to, self);
@@ -109,9 +108,9 @@ write_some(struct session *s, enum handle_side to, const uint8_t *data,
 	return side_is_broken(side) ? size : done;
 }
 
-/* Writes pending data in TLS records, and replaces them by the records that the
- * side does not take: the client has sent the data before this server was
- * connected. */
+/* Writes pending data in TLS records, and replaces the data by the records that
+ * the side does not take.  The client has sent these data before this server
+ * was connected. */
 static void
 seal_pending(struct session *s, enum handle_side to, struct pool_thread *self)
 {
@@ -123,7 +122,8 @@ seal_pending(struct session *s, enum handle_side to, struct pool_thread *self)
 	if (n == 0)
 		return;
 	done = write_some(s, to, records, n, self);
-	/* A server that has got nothing leaves the data for another one. */
+	/* The data stay as they are, for another server, if this one has got
+	 * nothing. */
 	if (side_is_broken(&s->side[to]))
 		return;
 	__builtin_memcpy(pending->data, records + done, n - done);
@@ -151,7 +151,7 @@ write_buffer(struct session *s, enum handle_side to, struct pool_thread *self)
 	n = write_some(s, to, pending->data + pending->from,
 	    pending->to - pending->from, self);
 	if (side_is_broken(&s->side[to]))
-		return true; /* the pending may be another session's by now */
+		return true; /* pending may be another session's by now */
 	pending->from += (uint32_t)n;
 	if (pending->from < pending->to)
 		return false;
@@ -215,7 +215,8 @@ relay_send_records(struct session *s, enum handle_side to, size_t size,
 		s->side[to].sealed = s->side[to].wrote = true;
 		return true;
 	}
-	/* In front of data that wait for the side to complete a message. */
+	/* These records go before data that wait for the side to complete a
+	 * message. */
 	if (!s->side[to].sealed)
 		return write_some(s, to, records, size, self) == size;
 	if (size > PENDING_SIZE - pending->to)
@@ -237,8 +238,8 @@ relay_read_ended(struct session *s, enum handle_side from,
 		note_broken(s, from, self);
 }
 
-/* Receives as recv does.  On a unix socket a read also ends behind bytes that
- * came with descriptors, though more may follow.  The descriptors are not
+/* Receives as recv does.  A read from a unix socket also ends behind bytes that
+ * came with descriptors, though more bytes may follow.  The descriptors are not
  * passed on; MSG_CTRUNC shows that there were some. */
 static ssize_t
 receive(struct side *side, uint8_t *data, size_t size)
@@ -264,7 +265,7 @@ read_tls(struct session *s, enum handle_side from, size_t size,
 	size_t records;
 	ssize_t n = relay_tls_read(s, from, size, self, &records);
 
-	/* Nothing follows the announcement of our end. */
+	/* After the announcement of our end no record may follow. */
 	if (records > 0 && !side->notified &&
 	    !relay_send_records(s, from, records, self))
 		n = -ECONNRESET;
@@ -280,20 +281,24 @@ read_tls(struct session *s, enum handle_side from, size_t size,
 
 		relay_read_ended(
 		    s, from, n == 0 ? EVENT_READ_FIN : EVENT_READ_FAILED, self);
-		/* Many peers just close when they were told of the end.  That
-		 * does not count as their error, but the other side, which may
-		 * miss data, gets a reset. */
+		/* Many peers just close when they were told of our end.  That
+		 * is not counted as their error, but the other side gets a
+		 * reset, because it may miss data. */
 		if (n == -EPIPE)
 			s->cause = cause;
 	}
 	return n;
 }
 
-/* A read of less than was asked for has emptied the receive queue, so with
- * edge-triggering it need not be tried again: whatever comes later makes a new
- * event.  Only the end makes none if it has been announced already, and urgent
- * data, at which a read stops (HANDLE_READ_ON).  A read that room has cut short
- * says nothing about the size of the peer's writes. */
+/* Reads up to room bytes.  Returns the number of bytes; 0 or less: none were
+ * read.
+ *
+ * A read of fewer bytes than were asked for has emptied the receive queue, so
+ * with edge-triggering it need not be repeated: whatever comes later makes a
+ * new event.  Two things make no new event, and set read_on: an end that was
+ * announced already, and urgent data, at which a read stops (HANDLE_READ_ON).
+ * A read that room has cut short tells nothing about the size of the peer's
+ * writes, so it does not count for splicing. */
 static ssize_t
 read_some(struct session *s, enum handle_side from, size_t room,
     struct pool_thread *self)
@@ -330,8 +335,8 @@ read_some(struct session *s, enum handle_side from, size_t room,
 	return n;
 }
 
-/* Writes what was read from the other side, and keeps what is not taken.
- * Returns false when memory is short. */
+/* Writes what was read from the other side, and keeps as pending data what the
+ * side does not take.  Returns false when memory is short. */
 static bool
 pass_on(struct session *s, enum handle_side to, const uint8_t *data,
     size_t size, struct pool_thread *self)
@@ -354,9 +359,9 @@ pass_on(struct session *s, enum handle_side to, const uint8_t *data,
 	       save_pending(s, to, data + done, size - done, self);
 }
 
-/* Copies once, up to room bytes: the number of bytes read, or -ENOMEM.  0:
- * nothing was read, or the end, or records without data, after which the side
- * stays readable. */
+/* Copies up to room bytes once.  Returns the number of bytes read, or -ENOMEM.
+ * 0: the read found nothing, the end, or records without data, after which the
+ * side stays readable. */
 static ssize_t
 copy(struct session *s, enum handle_side from, size_t room,
     struct pool_thread *self)
@@ -390,7 +395,8 @@ move(struct session *s, enum handle_side from, struct pool_thread *self)
 			room = pacing_room(s, from, self);
 		if (room == 0)
 			return FLOW_DRY;
-		/* The server before this one may have been without TLS. */
+		/* The side may have begun to splice when an earlier server,
+		 * without TLS, was connected. */
 		if (in->splicing && !out->tls) {
 			size_t piped = relay_splice(s, from, room, self);
 
@@ -406,7 +412,8 @@ move(struct session *s, enum handle_side from, struct pool_thread *self)
 			return FLOW_NO_MEMORY;
 		if (s->pacing)
 			pacing_read(s, from, (size_t)n, self);
-		/* Records without data cost no less than those with data. */
+		/* Count records without data as a full buffer: they cost no
+		 * less. */
 		copied += n > 0 ? (size_t)n : RELAY_BUFFER;
 	}
 	return FLOW_DRY;
@@ -444,8 +451,8 @@ look_for_reset(
 		relay_write_failed(s, which, self);
 }
 
-/* The server has reset or closed the connection before a byte went either
- * way. */
+/* Returns whether the server has reset or closed the connection before a byte
+ * went either way. */
 static bool
 server_ended_unused(const struct session *s)
 {
@@ -455,7 +462,8 @@ server_ended_unused(const struct session *s)
 	       server->received == 0;
 }
 
-/* The client is connected, and has not left without having sent anything. */
+/* Returns whether the client still needs a server: it is connected, and has not
+ * finished sending with nothing left for a server. */
 static bool
 client_wants_server(const struct session *s)
 {
@@ -477,7 +485,7 @@ note_first_end(struct session *s)
 		s->closer |= CLOSER_SERVER;
 }
 
-/* Returns whether data are pending that no records were made of yet. */
+/* Returns whether pending data have not been made into TLS records yet. */
 static bool
 waits_to_seal(const struct session *s, enum handle_side to)
 {
@@ -492,7 +500,7 @@ relay_step(struct session *s, struct pool_thread *self)
 	enum flow down = flow(s, HANDLE_SERVER, self);
 
 	/* Writing to the client may have shown that it is gone; what it had
-	 * sent before still belongs to the server.  And the server may have
+	 * sent before still goes to the server.  And the server may have
 	 * completed a message that data for it had to wait for. */
 	if ((relay_any_broken(s) || waits_to_seal(s, HANDLE_SERVER)) &&
 	    up == FLOW_DRY)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The ends of the two sides: each end is passed on to the other side, after the
+ * The ends of the two sides: passes each end on to the other side, after the
  * bytes before it.
  */
 #include <sys/socket.h>
@@ -8,8 +8,8 @@
 #include "proxy/relay.h"
 #include "proxy/relay_internal.h"
 
-/* A side with TLS is told of the end before our FIN: announces it, once.
- * Returns whether the announcement was sent, or none is needed. */
+/* Announces our end to a side with TLS, once, before our FIN.  Returns whether
+ * the announcement was sent, or none is needed. */
 static bool
 announce_end(struct session *s, enum handle_side to, struct pool_thread *self)
 {
@@ -21,8 +21,8 @@ announce_end(struct session *s, enum handle_side to, struct pool_thread *self)
 	       (!s->side[to].tls || s->side[to].notified);
 }
 
-/* The end that was read on one side becomes our FIN on the other, once
- * everything before it has been written. */
+/* Passes on the end that was read on one side: it becomes our FIN on the other
+ * side, once everything before it has been written. */
 static void
 pass_on_end(struct session *s, enum handle_side from, struct pool_thread *self)
 {
@@ -40,9 +40,9 @@ pass_on_end(struct session *s, enum handle_side from, struct pool_thread *self)
 	    self);
 }
 
-/* Ends the session after one side has broken.  The other side gets the bytes
- * that came before.  The peer must acknowledge them before a reset is sent,
- * which would discard them. */
+/* Ends the session after one side has broken.  The other side first gets the
+ * bytes that came before the end, and its peer has to acknowledge them, because
+ * the reset that follows would discard them. */
 static struct verdict
 end_broken(struct session *s, struct pool_thread *self)
 {
@@ -72,14 +72,15 @@ relay_pass_on_ends(struct session *s, bool more, struct pool_thread *self)
 		told &= announce_end(s, HANDLE_SERVER, self);
 		return told ? verdict_close(CAUSE_DONE) : verdict(STEP_WAIT);
 	}
-	/* An end does not wait for the other direction to pause. */
+	/* Ends are passed on even while the other direction has more to move.
+	 */
 	pass_on_end(s, HANDLE_CLIENT, self);
 	pass_on_end(s, HANDLE_SERVER, self);
 	/* The announcement of an end may have shown that a side is gone. */
 	return verdict(more || relay_any_broken(s) ? STEP_MORE : STEP_WAIT);
 }
 
-/* No byte was moved to or from the server, so the budget is not used up. */
+/* The budget is not used up: no byte was moved to or from the server. */
 struct verdict
 relay_keep_server(struct session *s, struct pool_thread *self)
 {

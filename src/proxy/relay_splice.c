@@ -3,11 +3,12 @@
  *
  * Note: splice and edge-triggering.
  * EAGAIN of a splice from a socket into a pipe may mean that the socket is
- * empty or that the pipe is full, and a caller that mistakes the one for the
- * other waits for an event that never comes.  So a socket is only spliced into
- * an empty pipe, and a pipe with bytes in it is emptied, or kept, before the
- * next read: EAGAIN is then the socket's, on either end.  A short splice does
- * not mean that the socket is empty; only EAGAIN ends the reading.
+ * empty or that the pipe is full.  A caller that mistakes one for the other
+ * waits for an event that never comes.  So a socket is only spliced into an
+ * empty pipe, and a pipe with bytes in it is emptied, or kept as pending data,
+ * before the next read.  EAGAIN then tells about the socket, when reading and
+ * when writing.  A short splice does not mean that the socket is empty; only
+ * EAGAIN ends the reading.
  *
  * A splice stops forever at urgent data, and may return 0 before the end of the
  * stream: recv handles both.
@@ -47,7 +48,8 @@ note_splice(struct side *side, size_t size)
 		stop_splicing(side);
 }
 
-/* Writes until the pipe is empty or the side full; false if it is gone. */
+/* Writes until the pipe is empty or the side takes no more.  Returns false if
+ * the side is broken. */
 static bool
 write_pipe(struct session *s, enum handle_side to, struct splice_pipe *pipe,
     struct pool_thread *self)
@@ -82,7 +84,7 @@ relay_splice_pending(
 	return true;
 }
 
-/* Handles a splice that has read no bytes, by its result n. */
+/* Handles a splice that has read no bytes and returned n. */
 static void
 splice_read_nothing(struct session *s, enum handle_side from, ssize_t n,
     struct pool_thread *self)
@@ -103,7 +105,8 @@ splice_read_nothing(struct session *s, enum handle_side from, ssize_t n,
 		stop_splicing(side);
 		break;
 	default:
-		/* The kernel has told its error; a recv would see an end. */
+		/* The kernel has reported the error with this splice; a recv
+		 * would see an end. */
 		relay_read_ended(s, from, EVENT_READ_FAILED, self);
 		break;
 	}

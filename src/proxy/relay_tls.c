@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copying from and to a side with TLS: see relay_internal.h.
  *
- * The pending data of such a side are records, except for data that the client
- * has sent before its server was connected.  Records are made at once for all
- * that was read, so no thread waits with data in its hands, and no record is
- * made that would have to be made again.
+ * The pending data of a side with TLS are records, except for data that the
+ * client has sent before its server was connected.  Records are made at once
+ * for all data that were read, so no data stay in a thread's buffer, and no
+ * record has to be made twice.
  */
 #include "proxy/relay_internal.h"
 
@@ -42,7 +42,8 @@ relay_tls_seal(struct session *s, enum handle_side to, const uint8_t *data,
 
 	tls_side_begin(side, self, &io);
 	rc = tls_conn_write(side->tls, &io, data, size, turn_now_ms(self));
-	/* A message that is not complete at the side's end never will be. */
+	/* A message that is incomplete when the side has ended stays
+	 * incomplete. */
 	if (rc == -ECONNRESET || (rc == -EAGAIN && side_at_eof(side)))
 		relay_write_failed(s, to, self);
 	return rc < 0 ? 0 : io.out_n;

@@ -10,8 +10,8 @@
 #include "proxy/inspection.h"
 #include "proxy/session_count.h"
 
-/* Gathers what the rules ask for; the address that the client has connected to
- * takes a system call.  The facts point to destination. */
+/* Gathers the facts that the rules ask for.  The facts point to destination,
+ * which is read only if rules ask for it, because that takes a system call. */
 static struct rule_facts
 session_rule_facts(
     const struct session *s, bool with_hello, struct endpoint *destination)

@@ -80,7 +80,8 @@ void
 session_set_state(
     struct session *s, enum session_state state, struct pool_thread *self)
 {
-	/* The time in the queue of another process counts. */
+	/* A session that has come from another process keeps the time that it
+	 * has waited in the queue there. */
 	bool waits_on = s->state == SESSION_ACCEPTED &&
 	                state == SESSION_QUEUED &&
 	                s->waiter.since_us != WAITER_NEW;

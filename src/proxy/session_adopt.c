@@ -52,7 +52,8 @@ drop_fds(const struct image_fds *fds)
 	}
 }
 
-/* A time of the other process's turn, which may have been ahead. */
+/* Returns a time from a turn of the other process, which may have been ahead of
+ * the clock here. */
 static uint64_t
 past_ms(uint64_t ms, uint64_t now_ms)
 {
@@ -79,10 +80,10 @@ adopt_side(struct session *s, enum handle_side which, uint64_t flags,
 	side->wrote = flags & IMAGE_SIDE_WROTE;
 	side->end = (uint8_t)end;
 	side->active_ms = active_ms;
-	/* The other process has counted these. */
+	/* The other process has counted these bytes. */
 	side->counted = received;
 	atomic_store_relaxed(&side->received, received);
-	/* Registering the descriptor tells what is so now. */
+	/* Registering the descriptor reports its present state. */
 	side->readable = side->writable = false;
 }
 
@@ -214,14 +215,17 @@ adopt_facts(
 
 /* -- what it has of the model -- */
 
-/* A client that a PROXY header has still to name counts once it has come. */
+/* Returns whether the client counts in the limits.  A client that a PROXY
+ * header has still to name counts once the header has come. */
 static bool
 is_judged(const struct session *s)
 {
 	return !s->inspection || !(s->inspection->steps & INSPECT_PROXY);
 }
 
-/* The sums that the other process has counted come by themselves. */
+/* Makes the session belong to its model: pins the model, and counts the session
+ * in gauges, limits and at its server.  Sums that the other process has counted
+ * are sent separately. */
 static void
 enter_model(struct session *s, const struct session_image *image,
     const struct adoption *as)
@@ -285,8 +289,9 @@ adopted_state(const struct session_image *image)
 	return SESSION_ACCEPTED;
 }
 
-/* The time in the queue, and that of a delay, began in the other process.  An
- * older one tells only what is left of a delay. */
+/* Sets the state, and the time since when the session is in it: the wait in a
+ * queue, and a delay, began in the other process.  An older process tells only
+ * what is left of a delay. */
 static void
 adopt_state(
     struct session *s, const struct session_image *image, uint64_t now_ms)
@@ -304,8 +309,8 @@ adopt_state(
 	atomic_store_relaxed(&s->state, (uint8_t)adopted_state(image));
 }
 
-/* Registers the descriptors.  The owner is this thread, so events of them wait
- * for the first turn. */
+/* Registers the descriptors.  This thread owns the session, so events of the
+ * descriptors wait for the first turn. */
 static bool
 watch_sides(struct session *s, struct err *err)
 {
@@ -322,7 +327,7 @@ watch_sides(struct session *s, struct err *err)
 	return true;
 }
 
-/* Before the session belongs to its model: gives back what it has. */
+/* Gives back what the session has, before it belongs to its model. */
 static void
 undo_adoption(struct session *s, struct image_fds *fds, struct proxy *proxy)
 {

@@ -21,7 +21,7 @@
 
 /* Gives back all that the session holds of its model: its place in the queue,
  * its pause, its retry, its server, its part in the limits and gauges, and its
- * pin.  passed: another process goes on with it at its server. */
+ * pin.  passed: another process goes on with the session at its server. */
 static void
 leave_model(struct session *s, bool passed)
 {
@@ -42,9 +42,10 @@ leave_model(struct session *s, bool passed)
 	model_unpin(f->model);
 }
 
-/* Closes the side.  The side gets a reset if the opposite side was reset.  If
- * bytes are left, both sides get a reset: the bytes received must not look
- * complete, and the bytes sent must not look delivered. */
+/* Closes the side's descriptor, if it has one.  The side gets a reset if the
+ * opposite side was reset.  If pending bytes are left, both sides get a reset:
+ * the bytes that a side has got must not look complete, and the bytes that it
+ * has sent must not look delivered. */
 static void
 close_side(struct session *s, enum handle_side which)
 {
@@ -65,8 +66,9 @@ close_side(struct session *s, enum handle_side which)
 	atomic_store_relaxed(&side->fd, -1);
 }
 
-/* Another process has the descriptors as well, so their events have to be
- * switched off: closing alone does not. */
+/* Closes this process's descriptor of the side.  Another process has it as
+ * well, so its events have to be switched off: closing alone does not do that.
+ */
 static void
 forget_side(struct session *s, enum handle_side which)
 {
@@ -101,7 +103,7 @@ session_end_handshake(struct session *s, struct pool_thread *self)
 		acceptors_resume(proxy_of(self));
 }
 
-/* Gives back all that the session has; passed: see leave_model. */
+/* Gives back all that the session has.  passed: as for leave_model. */
 static void
 end_session(struct session *s,
     void (*end_side)(struct session *s, enum handle_side which), bool passed,

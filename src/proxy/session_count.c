@@ -46,8 +46,8 @@ session_count_bytes(struct session *s, struct pool_thread *self)
 	s->counted_ms = (uint32_t)turn_now_ms(self);
 }
 
-/* Counts a reset, or an end in order, for or against a server that has not
- * answered. */
+/* Counts for the health of a server that has not answered: a reset against it,
+ * an end in order for it. */
 static void
 judge_server(const struct session *s, enum close_reason reason)
 {
@@ -95,7 +95,8 @@ average_times(struct timing_average *average, const uint64_t *times_ms)
 		timing_average_add(&average[i], times_ms[i]);
 }
 
-/* The averages are of sessions that got to a server, as in HAProxy. */
+/* Counts the session's times.  The averages are of sessions that got to a
+ * server, as in HAProxy. */
 static void
 count_times(const struct session *s, const struct session_record *record,
     struct pool_thread *self)

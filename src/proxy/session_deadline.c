@@ -14,11 +14,11 @@
 #include "proxy/reaper.h"
 
 /* While the last bytes of a broken session are under way to the remaining side,
- * the kernel is asked this often whether they were acknowledged; it has no
- * event for that. */
+ * the session asks the kernel this often whether they were acknowledged; no
+ * event tells it. */
 #define FLUSH_POLL_MS 50
 
-/* How often a session is looked at within the time that it may be idle while
+/* How often a session is looked at within the time that it may be idle, while
  * lfproxy drains. */
 #define IDLE_LOOKS 8
 
@@ -48,8 +48,8 @@ session_first_byte_ends_ms(const struct session *s)
 	       s->hold_ms + limit_ms;
 }
 
-/* A client that has sent its FIN has not stayed silent, nor one that has reset
- * the connection: what follows from that follows without a limit as well. */
+/* A client that has sent its FIN, or has reset its connection, has not been
+ * silent; the steps handle both. */
 bool
 session_first_byte_is_late(struct session *s, const struct pool_thread *self)
 {
@@ -87,10 +87,10 @@ session_handshake_ends_ms(const struct session *s)
 	       s->frontend->spec->timeout_handshake_ms;
 }
 
-/* Returns whether the side is expected to send, or to take pending bytes.  A
- * side cannot be blamed for silence after its end was read, nor while it is not
- * read because the other side takes nothing.  At least one of the two sides is
- * always awaited, unless both have finished. */
+/* Returns whether the side is expected to send, or to take pending bytes.  The
+ * silence of a side is not its fault after its end was read, nor while it is
+ * not read because the other side takes nothing.  At least one of the two sides
+ * is always awaited, unless both have finished. */
 static bool
 awaited(const struct session *s, enum handle_side side)
 {
@@ -100,8 +100,8 @@ awaited(const struct session *s, enum handle_side side)
 }
 
 /* Returns when the silence of that side ends the session.  The time stands
- * still while the session waits for bandwidth: neither side can be blamed for
- * the silence of both then. */
+ * still while the session waits for bandwidth, because the silence is then no
+ * fault of either side. */
 static uint64_t
 side_ends_ms(const struct session *s, enum handle_side side,
     const struct proxy *proxy, uint64_t now_ms)
@@ -132,8 +132,9 @@ min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Returns when the session reaches max_age.  The jitter is derived from what is
- * fixed for the session, in another process as well, so it takes no memory. */
+/* Returns when the session reaches max_age.  The jitter follows from fields
+ * that stay the same during the session, also in another process, so it need
+ * not be stored. */
 static uint64_t
 age_ends_ms(const struct session *s)
 {
@@ -150,9 +151,9 @@ age_ends_ms(const struct session *s)
 
 /* Returns when the session has been idle for as long as it may be while lfproxy
  * drains.  A session is idle while no byte moves in either direction.  A
- * session that waits for an answer (the last bytes were the client's), for a
- * peer to take pending data, or for bandwidth, may be idle for as long as
- * draining may take. */
+ * session may be idle for as long as draining may take if it waits for an
+ * answer (the last bytes were the client's), for a peer to take pending data,
+ * or for bandwidth. */
 static uint64_t
 idle_ends_ms(const struct session *s, const struct proxy *proxy)
 {
@@ -173,8 +174,8 @@ idle_ends_ms(const struct session *s, const struct proxy *proxy)
 }
 
 /* Returns when to look whether the session is idle, while lfproxy drains.  A
- * session that is answered in between becomes idle without a new deadline,
- * hence several looks within the time. */
+ * session that is answered in between becomes idle without a new deadline, so
+ * there are several looks within the time. */
 static uint64_t
 idle_deadline(
     const struct session *s, const struct proxy *proxy, uint64_t now_ms)
@@ -187,7 +188,8 @@ idle_deadline(
 	    idle_ends_ms(s, proxy), now_ms + idle_ms / IDLE_LOOKS + 1);
 }
 
-/* After every server was tried, as HAProxy does. */
+/* Returns how long a session pauses after every server was tried, as in
+ * HAProxy. */
 static uint64_t
 pause_ms(const struct backend_spec *b)
 {
@@ -196,7 +198,7 @@ pause_ms(const struct backend_spec *b)
 	return min_u64(1000, b->timeout_connect_ms);
 }
 
-/* While both sides are connected. */
+/* Returns the deadline of a session whose sides are both connected. */
 static uint64_t
 relay_ends_ms(
     const struct session *s, const struct proxy *proxy, uint64_t now_ms)
@@ -210,9 +212,9 @@ relay_ends_ms(
 	return min_u64(ends_ms, idle_deadline(s, proxy, now_ms));
 }
 
-/* When the time of the state itself is over, 0: never.  The same however often
- * it is asked for while the state and the activity are the same, but for lines
- * of the log and a look whether the session is idle. */
+/* Returns when the time of the state itself is over; 0: never.  While state and
+ * activity are the same, the result is the same, except for lines of the log
+ * and looks whether the session is idle. */
 static uint64_t
 state_ends_ms(
     const struct session *s, const struct proxy *proxy, uint64_t now_ms)
@@ -263,7 +265,7 @@ session_set_deadline(struct session *s, struct pool_thread *self)
 	if (deadline > 0)
 		deadline = min_u64(deadline, session_first_byte_ends_ms(s));
 	proxy_set_deadline(proxy, s->index, deadline); /* [P27] */
-	/* Draining has begun meanwhile and may not have seen this deadline. */
+	/* Draining may have begun meanwhile, without seeing this deadline. */
 	if (!draining && (session_is_relaying(s) || s->state == SESSION_HELD) &&
 	    atomic_load_seq(&proxy->idle_ms) > 0)
 		session_set_deadline(s, self);

@@ -6,7 +6,8 @@
 #include "proxy/inspection.h"
 #include "proxy/pacing.h"
 
-/* A retry that moves the generation on does not last. */
+/* How often a session is read that changes its generation meanwhile, as a retry
+ * does. */
 #define LOOKS 16
 
 uint64_t
@@ -54,8 +55,8 @@ read_owner_fields(
 }
 
 /* Free slots have no deadline.  The deadline is read after the generation, so
- * the values read belong to that generation or to a later one.  The second look
- * at the generation shows whether it has changed: a thread that stores a later
+ * the values read belong to that generation or to a later one.  The second read
+ * of the generation shows whether it has changed: a thread that stores a later
  * generation's frontend or server has increased the generation before, and
  * stores each with release. */
 bool

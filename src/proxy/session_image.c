@@ -121,7 +121,8 @@ read_pending(
 	return true;
 }
 
-/* Passes over a field that it does not know. */
+/* Reads a field that is not a number.  Skips a field whose tag it does not
+ * know. */
 static bool
 read_blob(uint32_t tag, const uint8_t *bytes, size_t size,
     struct session_image *image)
@@ -178,7 +179,7 @@ read_fields(const uint8_t *bytes, size_t size, struct session_image *image,
 
 /* -- whether it fits together -- */
 
-/* The largest value of a number; those not here may have any. */
+/* The largest value of a number; 0: any value. */
 static const uint64_t largest[IMAGE_NUMBERS] = {
     [IMAGE_PHASE] = IMAGE_FLUSHES,
     [IMAGE_FRONTEND] = UINT32_MAX,
@@ -218,7 +219,8 @@ is_connected(const struct session_image *image)
 	return image->n[IMAGE_PHASE] >= IMAGE_RELAYS;
 }
 
-/* Returns whether one side has sent its end, and the other side was told. */
+/* Returns whether `from` has sent its end, the other side was told of it or is
+ * broken, and `from` was not told of an end. */
 static bool
 end_is_passed_on(unsigned from_end, unsigned to_end)
 {
@@ -238,7 +240,7 @@ ends_fit(const struct session_image *image)
 	switch (n[IMAGE_PHASE]) {
 	case IMAGE_WAITS:
 	case IMAGE_INSPECTS:
-		/* A server that was left may have got its last bytes. */
+		/* A server that was left may have got the last bytes. */
 		return (client == SIDE_OPEN || client == SIDE_EOF) &&
 		       server == SIDE_OPEN;
 	case IMAGE_RELAYS:

@@ -14,7 +14,7 @@
 #include "proxy/session_image.h"
 #include "proxy/successor.h"
 
-/* Returns the phase of the image, 0: the session cannot leave now. */
+/* Returns the phase of the image; 0: the session cannot leave now. */
 static enum image_phase
 image_phase_of(const struct session *s, const struct pool_thread *self)
 {
@@ -29,7 +29,7 @@ image_phase_of(const struct session *s, const struct pool_thread *self)
 	case SESSION_HELD:
 		if (gate_refuses(s->gate))
 			break;
-		/* A PROXY header may have been all that was needed. */
+		/* The inspection may have needed only the PROXY header. */
 		return s->inspection && s->inspection->steps != 0
 		           ? IMAGE_INSPECTS
 		           : IMAGE_WAITS;
@@ -65,7 +65,8 @@ route_number(const struct successor *to, const struct session *s, unsigned r)
 	return successor_find(to, successor_route_line(s->frontend, r, line));
 }
 
-/* Returns false when the other process does not know all of them. */
+/* Puts the numbers by which the other process knows the session's frontend,
+ * route and server.  Returns false when it does not know all of them. */
 static bool
 put_numbers(const struct successor *to, const struct session *s,
     struct session_image *image)
@@ -159,7 +160,7 @@ put_inspection(const struct session *s, struct session_image *image)
 	inspect_read_name(p, image->name);
 }
 
-/* How long the session is still held. */
+/* Returns how long the session is still held, in ms. */
 static uint64_t
 held_ms(const struct session *s, const struct pool_thread *self)
 {
@@ -201,7 +202,8 @@ put_facts(const struct session *s, struct session_image *image,
 	put_inspection(s, image);
 }
 
-/* Puts what is pending for that side, and the descriptors of its pipe. */
+/* Puts the pending data of that side, or the descriptors of the pipe that has
+ * them. */
 static void
 put_pending(const struct session *s, enum handle_side to,
     struct session_image *image, int *fds, size_t *fds_n)

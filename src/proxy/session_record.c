@@ -6,15 +6,15 @@
 #include "lf/pool.h"
 #include "proxy/inspection.h"
 
-/* The earlier time may be that of another thread's turn, which was ahead of the
- * clock of this one. */
+/* Returns the time from from_ms to to_ms, at least 0: from_ms may be of another
+ * thread's turn, which was ahead of this one's. */
 static uint64_t
 passed_ms(uint64_t from_ms, uint64_t to_ms)
 {
 	return to_ms > from_ms ? to_ms - from_ms : 0;
 }
 
-/* -1: not reached. */
+/* Returns the time that passed; -1 if to_ms was not reached. */
 static int64_t
 since(uint64_t from_ms, uint64_t to_ms)
 {
@@ -28,7 +28,7 @@ fill_times(const struct session *s, const struct pool_thread *self,
 	r->wait_ms = since(s->accepted_ms, s->connecting_ms);
 	r->connect_ms = since(s->connecting_ms, s->connected_ms);
 	r->total_ms = (int64_t)passed_ms(s->accepted_ms, turn_now_ms(self));
-	/* The session ended in the queue. */
+	/* A session that ended in the queue has waited until its end. */
 	if (s->connecting_ms == 0 && s->waiter.position > 0)
 		r->wait_ms = r->total_ms;
 }

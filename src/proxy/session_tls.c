@@ -12,7 +12,8 @@
 #include "tls/conn.h"
 #include "tls/x509_text.h"
 
-/* Returns NULL when the client has no TLS with lfproxy, or has sent nothing. */
+/* Returns the TLS connection with the client; NULL when there is none, or when
+ * the client has sent nothing. */
 static SSL *
 client_ssl(const struct session *s)
 {
@@ -41,7 +42,7 @@ session_tls_failure(const struct side *side)
 	if (ssl && SSL_in_before(ssl))
 		return "no name is known to check in the server's certificate; "
 		       "set name in its [tls] section";
-	/* With verify = request a handshake fails for other reasons only. */
+	/* With verify = request, verification does not fail a handshake. */
 	if (ssl && tls_conn_failed_to_verify(conn))
 		return X509_verify_cert_error_string(
 		    SSL_get_verify_result(ssl));
@@ -183,7 +184,8 @@ session_tls_shown_text(
 {
 	const char *text = shown->texts, *end = text + sizeof(shown->texts);
 
-	/* A session that ends during the read leaves anything but NULs. */
+	/* If the session ends during the read, the texts may have any bytes,
+	 * without a NUL. */
 	for (; which > 0 && text < end; which--)
 		text += strnlen(text, (size_t)(end - text)) + 1;
 	return text < end && *text && memchr(text, '\0', (size_t)(end - text))

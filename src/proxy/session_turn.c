@@ -23,7 +23,7 @@
 #include "tls/conn.h"
 
 /* Sets fin_queued if the peer's FIN has come and nothing else would end a read
- * early: a read that empties the socket is then the last one, which saves the
+ * early.  A read that empties the socket is then the last one, which saves the
  * read that returns 0.  On a unix socket a read also ends where descriptors
  * were sent along. */
 static void
@@ -64,10 +64,10 @@ note_ready(struct session *s, uint32_t pending)
 }
 
 /* Moves the session to the shard.  Adding the descriptors reports their present
- * state, so no event in between is missed; events still in the old shard's
- * batch are of the same descriptors and remain true.  Returns false when the
- * shard's handle set has refused: then the session has to be moved again, or
- * closed. */
+ * state, so no event in between is missed; events that are still in the old
+ * shard's batch are of the same descriptors and remain true.  Returns false
+ * when the shard's handle set has refused a descriptor; the session has to be
+ * moved again or closed then. */
 static bool
 move_to(struct session *s, struct shard *to)
 {
@@ -87,10 +87,11 @@ move_to(struct session *s, struct shard *to)
 	return rc == 0;
 }
 
-/* NOTE_MOVE, NOTE_SHIFT: moves the session to the shard where it belongs, or to
- * one with less load.  A shift that is refused leaves it where it was.  A shift
- * comes second to a move: the number of shards has just changed, and with it
- * the load of each.  Returns false if the session is registered nowhere now. */
+/* Handles NOTE_MOVE, which moves the session to the shard where it belongs, and
+ * NOTE_SHIFT, which moves it to a shard with less load.  A shift that is
+ * refused leaves the session where it was.  A move takes precedence over a
+ * shift: the number of shards has just changed, and with it the load of each.
+ * Returns false if the session is registered nowhere now. */
 static bool
 move_as_noted(struct session *s, uint32_t pending, struct pool_thread *self)
 {
@@ -108,8 +109,8 @@ move_as_noted(struct session *s, uint32_t pending, struct pool_thread *self)
 	return true;
 }
 
-/* The session leaves its server: for another one if it is not connected yet,
- * else it is closed. */
+/* Makes the session leave its server: it chooses another one if it is not
+ * connected yet, else it is closed. */
 static struct verdict
 end_at_server(const struct session *s, enum close_cause cause)
 {
@@ -119,9 +120,11 @@ end_at_server(const struct session *s, enum close_cause cause)
 	    s->state == SESSION_FLUSHING ? (enum close_cause)s->cause : cause);
 }
 
-/* NOTE_EXPIRE: the server was removed and its timeout_drain has passed, or it
- * has gone down, or is a backup no longer needed, and the configuration ends
- * its sessions for that.  Returns STEP_WAIT when none of this is so. */
+/* Handles NOTE_EXPIRE of a session with a server.  Ends the session at the
+ * server if the server was removed and its timeout_drain has passed, or if the
+ * server has gone down, or is a backup that is no longer needed, and the
+ * configuration ends its sessions for that.  Returns STEP_WAIT in all other
+ * cases. */
 static struct verdict
 session_check_server(const struct session *s)
 {
@@ -136,7 +139,8 @@ session_check_server(const struct session *s)
 	    s, end == SERVER_END_DOWN ? CAUSE_SERVER_DOWN : CAUSE_SERVER_UP);
 }
 
-/* Nothing of what the client sends is needed. */
+/* Finds the backend if it is not known, and chooses a server.  No bytes of the
+ * client are needed for that. */
 static struct verdict
 begin_to_choose(struct session *s, struct pool_thread *self)
 {
@@ -144,12 +148,13 @@ begin_to_choose(struct session *s, struct pool_thread *self)
 	                          : route_step(s, CAUSE_DENIED, self);
 }
 
-/* Sessions that made a handshake count as established so long after it. */
+/* A session that has made a handshake counts as established this time after its
+ * connect. */
 #define ESTABLISHED_MS 500
 
-/* Whether threads that compute handshakes should leave the CPU to this session.
- * A session whose own handshake has just ended does not count: in a storm of
- * short connections each of them would slow down the next. */
+/* Returns whether threads that compute handshakes should leave the CPU to this
+ * session.  A session whose own handshake has just ended does not count: in a
+ * storm of short connections each of them would slow down the next. */
 static bool
 should_precede_handshakes(
     const struct session *s, const struct pool_thread *self)
@@ -161,7 +166,7 @@ should_precede_handshakes(
 	       turn_now_ms(self) >= s->connected_ms + ESTABLISHED_MS;
 }
 
-/* Runs the step of the state. */
+/* Runs the step of the session's state. */
 static struct verdict
 on_events(struct session *s, uint32_t pending, struct pool_thread *self)
 {
@@ -199,7 +204,8 @@ on_events(struct session *s, uint32_t pending, struct pool_thread *self)
 	return verdict(STEP_WAIT);
 }
 
-/* The time of the state is over. */
+/* Handles the end of the time that a session may wait in QUEUED, CONNECTING or
+ * PAUSING. */
 static struct verdict
 state_timeout(struct session *s, struct pool_thread *self)
 {
@@ -210,7 +216,8 @@ state_timeout(struct session *s, struct pool_thread *self)
 	return s->server ? verdict(STEP_CONNECT) : choose_pause_over(s, self);
 }
 
-/* The deadline has passed: that of the state, or that of the first byte. */
+/* Handles a deadline that has passed: that of the state, or that of the first
+ * byte. */
 static struct verdict
 on_deadline(struct session *s, struct pool_thread *self)
 {
@@ -226,8 +233,8 @@ on_deadline(struct session *s, struct pool_thread *self)
 	                                        : on_events(s, 0, self);
 }
 
-/* NOTE_ADOPT: the first turn of a session that has come from another process.
- * A session that is to choose a server is in ACCEPTED. */
+/* Handles NOTE_ADOPT, in the first turn of a session that has come from another
+ * process.  A session that has to choose a server is in ACCEPTED. */
 static struct verdict
 adopted_step(struct session *s, uint32_t pending, struct pool_thread *self)
 {
@@ -240,7 +247,8 @@ adopted_step(struct session *s, uint32_t pending, struct pool_thread *self)
 	                             : verdict_close(CAUSE_NO_RESOURCE);
 }
 
-/* NOTE_ADOPT, whatever the turn does: how long the session has paused. */
+/* Counts the pause of a session that has come from another process, whatever
+ * its first turn does. */
 static void
 note_pause(const struct session *s, struct proxy *proxy)
 {
@@ -296,7 +304,7 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 	return on_events(s, pending, self);
 }
 
-/* The delay of a session in HELD is over. */
+/* Goes on with a session in HELD whose delay is over. */
 static struct verdict
 resume(struct session *s, struct pool_thread *self)
 {
@@ -379,8 +387,8 @@ session_construct(void *object, uint32_t index, void *arg)
 	return event_handler_init(&s->handler, &session_ops, HANDLE_CLIENT);
 }
 
-/* Finds the backend, or begins the inspection that will.  Returns false when
- * memory is short. */
+/* Finds the backend if no bytes are needed for that, or begins the inspection
+ * or the TLS connection that is needed.  Returns false when memory is short. */
 static bool
 begin_route(struct session *s, const struct frontend_listen *listen,
     struct pool_thread *self)
@@ -391,7 +399,7 @@ begin_route(struct session *s, const struct frontend_listen *listen,
 	unsigned steps = with_header ? INSPECT_PROXY : 0;
 	unsigned asks = listen->starttls != STARTTLS_OFF ? INSPECT_STARTTLS : 0;
 
-	/* A tarpit needs nothing, and ends without a backend. */
+	/* A client in a tarpit ends without a backend. */
 	if (gate_refuses(s->gate))
 		return true;
 	if (f->inspects && !listen->tls &&
@@ -403,7 +411,7 @@ begin_route(struct session *s, const struct frontend_listen *listen,
 			return false;
 		steps |= asks;
 	} else if (steps == 0) {
-		/* The session's own thread tries the rules. */
+		/* A thread of the session's own shard tries the rules. */
 		if (s->hold_ms == 0 && !f->rules)
 			session_use_backend(s, frontend_route(f), self);
 		return true;
@@ -439,8 +447,8 @@ session_start(struct session *s, const struct shard *at,
 		session_close(s, CAUSE_NO_RESOURCE, self);
 		return;
 	}
-	/* A thread of its own shard connects it: else one shard would make the
-	 * connections of all. */
+	/* A thread of the session's own shard makes the connect; otherwise one
+	 * shard would make the connects of all. */
 	if (s->handler.shard != at)
 		shard_submit(&s->handler);
 	/* Events that came meanwhile were left to this thread, the owner. */

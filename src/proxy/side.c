@@ -5,7 +5,8 @@
 
 #include "base/ensure.h"
 
-/* 0, which is SIDE_OPEN: no row, because no event leads back there. */
+/* The next end for each event; 0, which is SIDE_OPEN: no row, because no event
+ * leads back to SIDE_OPEN. */
 static const uint8_t next_ends[SIDE_GONE + 1][EVENT_SENT_FIN + 1] = {
 #define X(end, event, next, why) [SIDE_##end][EVENT_##event] = SIDE_##next,
     SIDE_ENDS_TABLE(X)

@@ -16,7 +16,7 @@
 #define ANSWER_TLS  'S'
 #define ANSWER_NONE 'N'
 
-/* SQLSTATE 28000, invalid authorization specification, as PostgreSQL has it for
+/* SQLSTATE 28000, "invalid authorization specification": PostgreSQL's answer to
  * clients that no hostssl line admits. */
 #define NO_TLS_STATE "28000"
 #define NO_TLS_TEXT  "this address requires TLS; connect with sslmode=require"
@@ -59,7 +59,7 @@ refuse_client(const struct session *s, const char *why)
 	return STARTTLS_REFUSED;
 }
 
-/* Takes the request, of which no byte more has come. */
+/* Takes the request and answers it.  No byte has come after it. */
 static enum starttls_look
 answer_tls_request(struct session *s, enum pgsql_request request)
 {
@@ -78,9 +78,9 @@ answer_tls_request(struct session *s, enum pgsql_request request)
 	return STARTTLS_PROCEED;
 }
 
-/* The client asks for nothing, where TLS is required.  Its message is read,
- * because unread bytes would turn the end into a reset, and the client would
- * not read the answer. */
+/* Refuses a client that does not ask for TLS where it is required.  Reads its
+ * message, because closing with unread bytes would reset the connection, and
+ * the client would not read the answer. */
 static enum starttls_look
 refuse_without_tls(struct session *s)
 {
@@ -149,7 +149,8 @@ starttls_is_nested(const struct session *s)
 	return s->server->tls && passes_tls_on(s);
 }
 
-/* Logs what a server has answered, which may be an ErrorResponse in words. */
+/* Logs what a server has answered; this may be an ErrorResponse, with a text.
+ */
 static void
 log_wrong_answer(const struct session *s, uint8_t *bytes, size_t n)
 {

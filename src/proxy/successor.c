@@ -70,7 +70,7 @@ successor_free(struct successor *successor)
 	free(successor);
 }
 
-/* Returns the place of the line, or the empty one where it belongs. */
+/* Returns the place of the line, or the empty place where it belongs. */
 static struct known_name *
 find_place(struct known_name *names, size_t room, const char *line, size_t size)
 {
@@ -82,7 +82,8 @@ find_place(struct known_name *names, size_t room, const char *line, size_t size)
 	return &names[at];
 }
 
-/* Half of the places stay empty. */
+/* Makes room for one more line: half of the places stay empty.  Returns false
+ * when memory is short. */
 static bool
 make_room_for_line(struct successor *s)
 {
@@ -116,7 +117,7 @@ add_line(struct successor *s, const char *line, size_t size)
 		return false;
 	s->n++;
 	place = find_place(s->names, s->room, line, size);
-	/* Two of a name and an address are the same to a session. */
+	/* Servers with the same name and address are the same to a session. */
 	if (place->line)
 		return true;
 	place->line = strndup(line, size);

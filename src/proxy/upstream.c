@@ -13,7 +13,7 @@
 #include "proxy/inspection.h"
 #include "proxy/session_tls.h"
 
-/* The most ports of the range that a connection tries, as in HAProxy.  Ports
+/* The most ports of the range that one connect tries, as in HAProxy.  Ports
  * that other programs have taken are skipped. */
 #define PORTS_TRIED 10
 
@@ -29,8 +29,8 @@ log_option_refused(
 	    strerror(refusal->error), sock_refusal_hint(refusal));
 }
 
-/* Returns false when the client has no address that the connection could use as
- * its source. */
+/* Finds the options and the source address of the connect.  Returns false when
+ * the client has no address that could be the source. */
 static bool
 find_way(
     const struct session *s, struct sock_way *ret_way, struct addr *ret_source)
@@ -54,8 +54,8 @@ find_way(
 	return endpoint_addr(session_client(s), ret_source);
 }
 
-/* Sets the port of a server that takes that of the client.  Returns false when
- * there is none. */
+/* Sets the port of the connect if the server takes the client's.  Returns false
+ * when the client's connection yields none. */
 static bool
 map_port(struct session *s)
 {
@@ -91,15 +91,15 @@ connect_by(const struct session *s, const struct sock_way *way,
 	}
 	fd = sock_connect_by(to, way, ret_connected, &refusal);
 
-	/* The source's port alone is refused with the first, the port together
-	 * with the destination with the second. */
+	/* EADDRINUSE: the source's port is taken.  EADDRNOTAVAIL: it is taken
+	 * for this destination. */
 	*ret_port_taken = fd == -EADDRINUSE || fd == -EADDRNOTAVAIL;
 	if (refusal.option && fd != -EADDRINUSE)
 		log_option_refused(s->server, &refusal);
 	return fd;
 }
 
-/* Connects from the ports of the range, one after another. */
+/* Connects from a port of the range; tries one port after another. */
 static int
 connect_from_range(struct session *s, const struct sock_way *way,
     struct addr *source, bool *ret_connected)
@@ -139,9 +139,9 @@ upstream_connect(struct session *s, bool *ret_connected)
 	return connect_by(s, &way, ret_connected, &ignored);
 }
 
-/* The header is made again for each server that is tried, and for the rest of
- * the header when a server has not taken it at once, which is rare.  So a
- * session stores only how much of it was written. */
+/* Makes the PROXY header.  It is made again for each server that is tried, and
+ * for the rest of the header when a server has not taken all of it at once,
+ * which is rare.  So a session stores only how much of it was written. */
 static size_t
 make_proxy_header(const struct session *s, uint8_t out[PROXY_MADE_MAX])
 {
@@ -184,7 +184,8 @@ upstream_send_header(struct session *s)
 		if (n >= 0) {
 			s->header_sent = (uint16_t)(s->header_sent + n);
 		} else if (errno == EAGAIN || errno == EINPROGRESS) {
-			/* In progress: Fast Open, and no cookie was left. */
+			/* EINPROGRESS: Fast Open has no cookie, so the connect
+			 * is still under way. */
 			side->writable = false;
 			return 0;
 		} else if (errno != EINTR) {
