@@ -7,13 +7,14 @@
 #include "base/err.h"
 #include "model/balance_ops.h"
 
-/* Makes the plan that draw_better needs; balance_ops.prepare.  Runs on the
- * control thread.  Returns 0 or -ENOMEM. */
+/* Makes the plan that draw_better needs, for balance_ops.prepare.  Returns 0 or
+ * -ENOMEM.  Runs on the control thread. */
 int draw_prepare(struct lineup *lineup, const struct lineup *former) MUST_CHECK;
 
-/* Draws two places that are not passed over, and returns the better one.
- * is_better compares two places.  distinct: the second draw is repeated if it
- * is the first one's place.  Data threads. */
+/* Draws two places that are not passed over, and returns the better one; if all
+ * are passed over, any place.  is_better compares two places.  distinct: the
+ * second draw is repeated if it is the first one's place.  Runs on data
+ * threads. */
 uint32_t draw_better(const struct lineup *lineup, const struct choice *choice,
     bool distinct,
     bool (*is_better)(const struct lineup *lineup, uint32_t a, uint32_t b));

@@ -6,8 +6,8 @@
  * follows a peak at once and forgets it slowly (Finagle's "peak EWMA"; see
  * server_note_connect).  A server without a recent connect time costs nothing,
  * so that a session measures it.  Until that session is connected, the server
- * counts with the connect time of the other one drawn: otherwise a burst would
- * go there as a whole.
+ * is taken to have the connect time of the other server that is drawn:
+ * otherwise a whole burst would go there.
  */
 #include "base/atomics.h"
 #include "base/clock.h"

@@ -3,9 +3,9 @@
  *
  * The table is Maglev's (maglev.h).  When many servers change at once, the
  * table is not made again for each change: a lineup that follows within
- * REMAKE_MS keeps the table and adds a list of where the table's servers are
- * now.  A server that has left gets no session from then on: its keys are
- * hashed again.  New servers and new weights wait for the next table.
+ * REMAKE_MS keeps the table and adds a list of the present places of the
+ * table's servers.  A server that has left gets no session from then on: its
+ * keys are hashed again.  New servers and new weights wait for the next table.
  *
  * With hash_balance_factor no server gets more than that many percent of its
  * fair share (Mirrokni, Thorup, Zadimoghaddam, "Consistent hashing with bounded
@@ -28,13 +28,13 @@
 #define ATTEMPTS 32
 
 /* The least time between two tables.  A table takes 2 ms of the control thread,
- * so the tables of one backend take 4 % of it.  Twice the time saves little
- * more: tests/bench/README.md. */
+ * so the tables of one backend take at most 4 % of it.  A time twice as long
+ * would save little: tests/bench/README.md. */
 #define REMAKE_MS 50
 
 /* Keeps the table for this lineup, unless it was made REMAKE_MS ago or differs
- * too much from what the lineup wants.  With few servers it always does, so
- * that each change takes effect as a whole at once. */
+ * too much from what the lineup wants.  With few servers every change differs
+ * too much, and takes effect as a whole at once. */
 static bool
 keep_table(struct lineup *lineup, struct maglev *table)
 {
@@ -68,7 +68,7 @@ hash_prepare(struct lineup *lineup, const struct lineup *former)
 	return lineup->plan ? 0 : -ENOMEM;
 }
 
-/* Returns the place of the server that owns the cell, PLACE_NONE if that server
+/* Returns the place of the server that owns the cell; PLACE_NONE if that server
  * has left. */
 static uint32_t
 cell_owner(const struct lineup *lineup, uint32_t cell)
@@ -79,8 +79,9 @@ cell_owner(const struct lineup *lineup, uint32_t cell)
 	return lineup->moved ? lineup->moved[seat] : seat;
 }
 
-/* Whether one more session would take the server over its bound.  The bound is
- * rounded up, so that the sum of all bounds has room for all sessions. */
+/* Returns whether one more session would take the server over its bound.  The
+ * bound is rounded up, so that the sum of all bounds has room for all sessions.
+ */
 static bool
 is_at_bound(const struct lineup *lineup, uint32_t place)
 {
@@ -111,8 +112,8 @@ hash_choose(const struct lineup *lineup, const struct choice *choice)
 			untried = untried == PLACE_NONE ? place : untried;
 		}
 		key = mix64(key);
-		/* In the end look at each server: nearly all are full or tried.
-		 */
+		/* In the end look at each server: nearly all are full or were
+		 * tried. */
 		place = i < ATTEMPTS ? cell_owner(lineup, key % MAGLEV_CELLS)
 		                     : (home + i) % n;
 	}
@@ -121,7 +122,7 @@ hash_choose(const struct lineup *lineup, const struct choice *choice)
 	return untried == PLACE_NONE ? (uint32_t)(key % n) : untried;
 }
 
-/* Why the server that the key is hashed to was not chosen. */
+/* Returns why the server that the key is hashed to was not chosen. */
 static const char *
 why_not_home(const struct lineup *lineup, uint32_t home)
 {
@@ -164,7 +165,7 @@ hash_explain(const struct lineup *lineup, const struct choice *choice,
 		    why_not_home(lineup, home));
 }
 
-/* The two algorithms differ in the key alone. */
+/* The two algorithms differ only in the key. */
 #define HASH_OPS                                                               \
 	.measure = "percent of all keys", .prepare = hash_prepare,             \
 	.release = maglev_unref, .choose = hash_choose,                        \

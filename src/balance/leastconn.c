@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Least connections: the server with the fewest sessions for its weight.
- * Equals, as are all that are idle, take turns in proportion to their weights:
- * each server has the time of its next turn, which is later by the inverse of
- * its weight when it has been chosen, and the earliest turn comes first
- * (start-time fair queueing).  A server that was not chosen for a while has one
- * turn in advance, not all that it has missed.
+ * Servers that are equal, as all idle ones are, take turns in proportion to
+ * their weights.  Each server has the time of its next turn, which moves on by
+ * the inverse of its weight when the server is chosen, and the earliest turn
+ * comes first (start-time fair queueing).  A server that was not chosen for a
+ * while gets one turn at once, not all that it has missed.
  *
  * The plan is a tournament.  The servers are the leaves of a binary tree, each
  * inner node names the better of its two children's winners, and the root names
@@ -26,12 +26,12 @@
 #include "model/lineup.h"
 #include "model/server.h"
 
-/* How far the turns of a server of average weight are apart. */
+/* The time between two turns of a server of average weight. */
 #define TURN (UINT64_C(1) << 20)
 
 struct tournament {
 	uint32_t leaves;  /* a power of two */
-	uint64_t *apart;  /* how far the turns of each place are apart */
+	uint64_t *apart;  /* time between two turns, by place */
 	uint64_t nodes[]; /* from 1, the root; refreshes << 32 | place */
 };
 
@@ -48,7 +48,7 @@ node_winner(const struct lineup *lineup, uint32_t node)
 	return (uint32_t)atomic_load_acquire(&t->nodes[node]);
 }
 
-/* Times of turns wrap around. */
+/* Returns whether time a is before time b.  Times of turns wrap around. */
 static bool
 is_earlier(uint64_t a, uint64_t b)
 {
@@ -116,7 +116,8 @@ leastconn_prepare(struct lineup *lineup, const struct lineup *former)
 	return 0;
 }
 
-/* Looks at all servers.  The winner is rarely one that was tried. */
+/* Returns the best place that is not passed over, or PLACE_NONE.  Looks at all
+ * servers, which is rare: the winner has seldom been tried. */
 static uint32_t
 best_untried(const struct lineup *lineup, const struct choice *choice)
 {
@@ -143,7 +144,8 @@ leastconn_preview(const struct lineup *lineup, const struct choice *choice)
 	return best;
 }
 
-/* Two threads may do this at once: a turn more or less is of no account. */
+/* Moves the server's next turn on, and the present turn of the backend.  Two
+ * threads may do this at once: one turn more or less does not matter. */
 static void
 leastconn_take_turn(const struct lineup *lineup, uint32_t place)
 {

@@ -57,8 +57,9 @@ list_walks(const struct lineup *lineup)
 	return walks;
 }
 
-/* The server's next cell that is free becomes its own.  It passes a dozen that
- * are taken, which are looked up in a map that the nearest cache holds. */
+/* Gives the server the first free cell of its order.  On average it skips a
+ * dozen taken cells, which it looks up in a map that fits into the nearest
+ * cache. */
 static void
 take_cell(struct maglev *table, uint8_t *taken, struct walk *walk)
 {
@@ -84,8 +85,8 @@ fill_cells(
 	for (uint32_t i = 0; i < lineup->servers_n; i++)
 		if (lineup->weights[i] > heaviest)
 			heaviest = lineup->weights[i];
-	/* Each round gives a cell to the heaviest server, and to a lighter one
-	 * in a share of the rounds that follows from its weight. */
+	/* Each round gives a cell to the heaviest server.  A lighter server
+	 * gets one in a share of the rounds that follows from its weight. */
 	for (double round = 1.0; taken < MAGLEV_CELLS; round += 1.0)
 		for (uint32_t i = 0;
 		     i < lineup->servers_n && taken < MAGLEV_CELLS; i++) {
@@ -187,8 +188,9 @@ maglev_is_of(const struct maglev *table, const struct lineup *lineup)
 	return true;
 }
 
-/* An id may be another server's by now; a name that has another id counts as
- * one that is not there. */
+/* Returns the place of the seat's server in the lineup, or PLACE_NONE.  By now
+ * another server may have its id, so the name is compared as well; a server
+ * with the same name and another id counts as absent. */
 static uint32_t
 find_seat(
     const struct maglev *table, uint32_t seat, const struct lineup *lineup)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * The table of hashes, Maglev's (Eisenbud et al., "Maglev: a fast and reliable
- * software network load balancer", NSDI 2016, section 3.4): every server
+ * software network load balancer", NSDI 2016, section 3.4).  Each server
  * prefers the table's cells in an order that follows from its name alone, and
- * the servers take turns, by weight, in taking the first of theirs that is
- * free. So every lfproxy with the same names makes the same table, whatever the
- * order in the file, and a server that goes takes little but its own cells
- * along.
+ * the servers take turns, by weight, in taking the first free cell of their
+ * order.  So every lfproxy with the same names makes the same table, whatever
+ * the order in the file, and when a server leaves, few keys besides its own
+ * move.
  *
  * A table takes one or two milliseconds of the control thread, a lineup some
  * ten microseconds.  So lineups share a table while it suits them
- * (hash_prepare). The table remembers its servers by name and id, as models
- * come and go.
+ * (hash_prepare).  The table remembers its servers by name and id, because it
+ * may outlive their model.
  *
  * All functions run on the control thread.  Cells never change; any thread
  * reads them.
@@ -23,8 +23,8 @@
 
 struct lineup;
 
-/* A prime, as the paper wants it: its smaller one.  With 1 000 servers a share
- * is still exact to 2 %. */
+/* The number of cells: the smaller of the paper's two primes.  With 1 000
+ * servers a share is still exact to 2 %. */
 #define MAGLEV_CELLS 65537u
 
 /* A server that the table has cells for. */
@@ -52,15 +52,18 @@ struct maglev *maglev_new(const struct lineup *lineup);
 /* Adds a reference.  Returns table. */
 struct maglev *maglev_ref(struct maglev *table);
 
-/* Drops a reference to a table; the last one frees it.  balance_ops.release. */
+/* Drops a reference to a table; the last one frees it.  For
+ * balance_ops.release. */
 void maglev_unref(void *plan);
 
-/* Whether the lineup has the same servers, in the same order, and weights. */
+/* Returns whether the lineup has the servers of the table, in the same order
+ * and with the same weights. */
 bool maglev_is_of(const struct maglev *table, const struct lineup *lineup);
 
 /* Writes the place of each seat's server in the lineup, PLACE_NONE if it is not
- * there.  Returns true if at least seven eighths of the table are as the lineup
- * wants: the sum, over the servers, of the smaller of the two shares. */
+ * there.  Returns true if at least seven eighths of the table fit the lineup:
+ * the sum, over the servers, of the smaller of their shares in the table and in
+ * the lineup. */
 bool maglev_find_seats(const struct maglev *table, const struct lineup *lineup,
     uint32_t *ret_places);
 

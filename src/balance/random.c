@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Random, with two choices: draws two servers by weight and takes the one with
  * fewer sessions for its weight (Mitzenmacher, "The power of two choices in
- * randomized load balancing", 2001).  Threads share no word but the servers'
- * session counts.
+ * randomized load balancing", 2001).  The only words that threads share are the
+ * servers' session counts.
  */
 #include "balance/balance.h"
 #include "balance/draw.h"

@@ -16,15 +16,16 @@
 #include "model/server.h"
 
 /* Retries have a cycle of their own.  With a single cycle and two servers, one
- * of them dead, every new session would begin at the dead server, as its retry
- * would take each step of the other. */
+ * of them dead, every new session would begin at the dead server, because its
+ * retry takes each step of the other server. */
 enum cycle_use { CYCLE_NEW, CYCLE_RETRY, CYCLES };
 
-/* The bound of a server's credit, either way.  More accumulates only while no
- * lineup can settle it. */
+/* The bound of a server's credit, positive or negative.  Credits grow beyond it
+ * only while no lineup can settle them. */
 #define CREDIT_MAX (4 * CYCLE_TURN)
 
-/* The plan is one cycle behind the other. */
+/* Returns a cycle of the lineup's plan, in which one cycle follows the other.
+ */
 static struct cycle *
 cycle_of(const struct lineup *lineup, enum cycle_use which)
 {
@@ -55,8 +56,8 @@ bounded(int64_t credit)
 	return credit < -CREDIT_MAX ? -CREDIT_MAX : credit;
 }
 
-/* Writes the credits of the former lineup's servers to their states.  Of the
- * former cycle, only memory of the control thread is written. */
+/* Writes the credits of the former lineup's servers to their states.  In the
+ * former cycle it writes only memory of the control thread. */
 static void
 close_accounts(const struct lineup *former, enum cycle_use which)
 {
@@ -153,9 +154,10 @@ draw_open(
 	return drawn;
 }
 
-/* A server that is passed over loses its step: otherwise the next server in the
- * cycle would get all of them.  The cycle of many weights is long, so after as
- * many steps as there are servers, one is drawn. */
+/* Takes a step of the cycle, and returns the place whose turn it is.  A server
+ * that is passed over loses its step: otherwise the next server in the cycle
+ * would get all of these steps.  A cycle of many weights is long, so after as
+ * many steps as there are servers one is drawn. */
 static uint32_t
 take_step(const struct lineup *lineup, const struct choice *choice,
     const struct cycle *cycle, uint64_t *taken)
