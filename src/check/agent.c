@@ -2,7 +2,8 @@
  * The agent: a program on the server's host that is asked beside the check and
  * answers with one line of words (agent_words.h).
  *
- * That an agent does not answer says nothing about its server: the check does.
+ * An agent that does not answer tells nothing about its server's health; the
+ * check does.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "check/check.h"
 #include "check/talk.h"
 
-/* send is a copy, since a reload may free the server's. */
+/* send is a copy, because a reload may free the server's. */
 struct agent_run {
 	struct pattern send;
 	struct check_step steps[2];
@@ -59,8 +60,8 @@ agent_obey(struct server *server, const struct agent_orders *orders)
 	model_update(server->backend->model);
 }
 
-/* Copies the first line, as text.  Returns false if it has no end: half of a
- * weight is another weight. */
+/* Copies the first line of the answer, as text.  Returns false if it is empty
+ * or its end is missing: half of a weight is another weight. */
 static bool
 agent_first_line(const struct talk_result *result, char line[AGENT_LINE_SIZE])
 {
@@ -111,7 +112,7 @@ agent_answered(void *arg, const struct talk_result *result)
 		agent_obey(check->server, &orders);
 }
 
-/* The steps are those of the run. */
+/* Returns the plan of the agent's talk.  Borrows the steps from the run. */
 static struct talk_plan
 agent_plan(const struct check *check)
 {

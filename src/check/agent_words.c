@@ -9,7 +9,8 @@
 
 #include "base/text.h"
 
-/* `75%` of the weight in the file, but not 0 unless one of them is. */
+/* Returns a share of the weight in the file; 0 only if the weight or the
+ * percentage is 0. */
 static unsigned
 share_of(unsigned weight, uint64_t percent)
 {

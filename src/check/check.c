@@ -14,7 +14,7 @@
 #include "base/printable.h"
 #include "base/secrets.h"
 
-/* Time for starts of checks in one iteration of the loop.  Starts beyond it
+/* The time for starts of checks in one iteration of the loop.  Further starts
  * wait until the loop has handled everything else that is due. */
 #define STARTS_NS (200 * NS_PER_US)
 
@@ -108,7 +108,8 @@ check_start_run(struct check *check)
 		check_skip(check, ENOMEM);
 }
 
-/* Agents are asked during maintenance as well: the answer may end it. */
+/* Returns whether checks, or agents' questions, are left out at present.
+ * Agents are asked during maintenance as well: the answer may end it. */
 static bool
 is_paused(const struct check *check)
 {
@@ -152,7 +153,7 @@ check_done(struct check *check, enum check_status status, unsigned code,
 	};
 	char *masked;
 
-	/* A server may repeat a password that it was sent. */
+	/* Mask secrets: a server may repeat a password that it was sent. */
 	printable_copy(
 	    result.text, sizeof(result.text), secrets_mask(text, &masked), '?');
 	free(masked);

@@ -3,8 +3,9 @@
  *
  *   waiting --timer--> running --check_done--> waiting
  *
- * How the server is asked is left to check_ops, which a file per protocol
- * implements; preset.h says which preset uses which.  Control thread.
+ * check_ops ask the server; a file for each protocol implements them, and
+ * preset.c has which preset uses which.  All functions run on the control
+ * thread.
  */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
@@ -53,7 +54,7 @@ struct check_ops {
 	 * within the timeout, perhaps from within start. */
 	bool (*start)(struct check *check);
 	/* Stops what the run does, and releases what it holds, also when start
-	 * failed half-way.  NULL: there is nothing but a talk. */
+	 * has failed half-way.  NULL: the run has nothing but a talk. */
 	void (*end)(struct check *check);
 };
 
@@ -62,33 +63,33 @@ extern const struct check_ops check_talk_ops;
 extern const struct check_ops check_agent_ops;
 extern const struct check_ops check_script_ops;
 
-/* Returns a check that waits for check_start_in, or NULL when memory is short.
- * preset NULL: the server's agent. */
+/* Makes a check that waits for check_start_in.  preset NULL: the server's
+ * agent.  Returns NULL when memory is short. */
 struct check *check_new(struct check_schedule *schedule, struct server *server,
     const struct check_preset *preset, const struct check_ops *ops);
 
-/* Cancels a running check.  Accepts NULL. */
+/* Frees the check, and cancels a run under way.  Accepts NULL. */
 void check_free(struct check *check);
 
-/* Starts the check when that time has passed. */
+/* Schedules the next run, after that time. */
 void check_start_in(struct check *check, double seconds);
 
-/* The interval that applies in the server's present state. */
+/* Returns the interval that applies in the server's present state. */
 uint64_t check_interval_ms(const struct check *check);
 
 /* Ends a run without a result, and without scheduling another one. */
 void check_end_run(struct check *check);
 
 /* Ends a run: reports the result and schedules the next check.  The status of
- * an agent is only kept, since it says nothing about the server's health.
- * code 0: none.  The text may belong to the run.  It is cut to fit and freed of
- * control characters. */
+ * an agent is only stored, because it tells nothing about the server's health.
+ * code 0: none.  The text may belong to the run.  It is cut to fit, and control
+ * characters are removed from it. */
 void check_done(struct check *check, enum check_status status, unsigned code,
     const char *text);
 
-/* Ends a run without a result, and tries again at the next interval, because
- * lfproxy itself is short of descriptors or memory.  A process short of
- * descriptors must not take its healthy servers down too. */
+/* Ends a run without a result, and tries again at the next interval.  To be
+ * called when lfproxy itself is short of descriptors or memory: its healthy
+ * servers must not be taken down for that. */
 void check_skip(struct check *check, int error);
 
 /* Ends a run whose connect failed with that errno, by check_done or
@@ -97,13 +98,14 @@ void check_connect_failed(struct check *check, int error);
 
 /* Starts the talk of a check (not of an agent): for an http check only the
  * connect and its PROXY header, for others also TLS and the steps.  Calls done
- * with the check, as talk_start.  Returns false when memory is short. */
+ * as talk_start does, with the check as arg.  Returns false when memory is
+ * short. */
 bool check_talk_start(struct check *check, talk_done *done) MUST_CHECK;
 
-/* Called by a reload while running: server and spec, from which a check's talk
- * borrows, were replaced by equal ones. */
+/* Replaces what the talk of a running check borrows from its server and spec,
+ * which a reload has replaced by equal ones. */
 void check_talk_move(struct check *check);
-/* The same for an agent. */
+/* Does what check_talk_move does, for an agent. */
 void check_agent_move(struct check *check);
 
 #endif

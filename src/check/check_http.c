@@ -2,10 +2,10 @@
  * The http and https checks: the server answers a request with a status that
  * counts as healthy, and with a body that has what it must have.
  *
- * libcurl speaks the HTTP.  Every check makes a connection of its own, since
- * an old one proves nothing about new ones.  Where that has to begin with a
- * header of the PROXY protocol, a talk makes it and curl is given it: curl's
- * own header has the addresses of a client, and this one has none.
+ * libcurl speaks HTTP.  Every check makes a new connection, because an old one
+ * proves nothing about new ones.  If the connection has to begin with a header
+ * of the PROXY protocol, a talk makes the connection and gives it to curl:
+ * curl's own header would have the addresses of a client, and there is none.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,8 +17,9 @@
 #include "base/clock.h"
 #include "check/check_http_run.h"
 
-/* An answer with a longer head is invalid.  The rest of a longer body is not
- * read: the status is known by then, and the expected text must come before. */
+/* An answer with a longer head is invalid.  A longer body is not read to its
+ * end: the status is known by then, and an expected text must come within this
+ * length. */
 #define HTTP_HEAD_MAX_BYTES (64 * 1024)
 #define HTTP_BODY_MAX_BYTES (64 * 1024)
 
@@ -127,7 +128,8 @@ http_was_connected(const struct http_run *run)
 	return run->connected || connect_us > 0 || request_bytes > 0;
 }
 
-/* Returns the first pattern that the body should have and has not, or NULL. */
+/* Returns the first pattern that the body should have and does not have, or
+ * NULL. */
 static const struct pattern *
 http_missing_in_body(const struct http_run *run)
 {
@@ -172,7 +174,7 @@ http_judge_answer(struct http_run *run, long code)
 	check_done(run->check, status, (unsigned)code, text);
 }
 
-/* Returns whether the connection is there, but not yet TLS on it. */
+/* Returns whether the connection is there, but TLS on it is not yet. */
 static bool
 http_in_handshake(const struct http_run *run)
 {
@@ -214,9 +216,9 @@ http_judge_no_connection(struct http_run *run)
 	check_connect_failed(run->check, error ? (int)error : ECONNREFUSED);
 }
 
-/* Judges what is not an HTTP answer, or not all of its head, with which curl is
- * content.  curl says `out of memory` of a line in the head that is longer than
- * it takes. */
+/* Judges an answer that is not HTTP, or ended in its head, which curl does not
+ * report as an error.  curl reports `out of memory` for a line of the head that
+ * is longer than it accepts. */
 static void
 http_judge_nonsense(struct http_run *run, CURLcode code)
 {
@@ -279,7 +281,8 @@ http_on_socket_options(void *arg, curl_socket_t fd, curlsocktype purpose)
 	return CURL_SOCKOPT_ALREADY_CONNECTED;
 }
 
-/* Hands the transfer to curl, to be ended after timeout_ms. */
+/* Starts the transfer, and the timer that ends it after timeout_ms.  Returns
+ * false when memory is short. */
 static bool
 http_begin(struct http_run *run, uint64_t timeout_ms)
 {
@@ -293,8 +296,8 @@ http_begin(struct http_run *run, uint64_t timeout_ms)
 	return true;
 }
 
-/* Gives the connection to curl.  The time that the connect took was the
- * check's. */
+/* Gives the talk's connection to curl.  The time that the connect took counts
+ * towards the check's timeout. */
 static bool
 http_continue(struct http_run *run, int fd)
 {

@@ -15,8 +15,8 @@
 /* The length of the longest name that the configuration can have. */
 #define NAME_SIZE 256
 
-/* Sets an option.  A failure would change what is asked, or of whom, so it is
- * kept in run->failed. */
+/* Sets an option.  A failure is kept in run->failed, because it would change
+ * the question, or the server that is asked. */
 #define SET(option, value)                                                     \
 	(run->failed |= curl_easy_setopt(run->transfer.easy, (option),         \
 	                    (value)) != CURLE_OK)
@@ -46,7 +46,7 @@ set_method(struct http_run *run)
 		SET(CURLOPT_CUSTOMREQUEST, method);
 }
 
-/* Returns the server as its certificate is to name it. */
+/* Returns the server as its certificate has to name it. */
 static struct tls_peer
 http_peer(const struct http_run *run, char text[ADDR_TEXT_SIZE])
 {
@@ -57,7 +57,8 @@ http_peer(const struct http_run *run, char text[ADDR_TEXT_SIZE])
 	    .ip = addr->sa.sa_family == AF_UNIX ? NULL : addr_host(addr, text)};
 }
 
-/* Copies the name that sessions send to the server. */
+/* Copies the name that sessions send to the server.  Returns false if there is
+ * none. */
 static bool
 tls_name_of_sessions(const struct http_run *run, char name[NAME_SIZE])
 {
@@ -73,8 +74,8 @@ tls_name_of_sessions(const struct http_run *run, char name[NAME_SIZE])
 	return fits;
 }
 
-/* Copies the name that TLS is about: that of sessions, or sni, or host without
- * a port.  Returns false if there is none. */
+/* Copies the name for SNI and for the certificate: that of sessions, or sni, or
+ * host without a port.  Returns false if there is none. */
 static bool
 tls_name(const struct http_run *run, char name[NAME_SIZE])
 {
@@ -97,9 +98,9 @@ http_scheme(const struct http_run *run)
 	return run->tls == CHECK_TLS_NONE ? "http" : "https";
 }
 
-/* Sets the destination in curl's form, with the name that TLS is about, which
- * curl takes from the URL.  The path of the URL is not used: the request target
- * is set apart, so that curl does not normalize what the operator wrote. */
+/* Sets the destination in curl's form, with the name for TLS, which curl takes
+ * from the URL.  The path of the URL is not used: the request target is a
+ * separate option, so that curl does not normalize what the operator wrote. */
 static void
 set_destination(struct http_run *run)
 {
@@ -111,7 +112,7 @@ set_destination(struct http_run *run)
 	bool named = run->tls != CHECK_TLS_NONE && tls_name(run, name);
 
 	addr_text(&addr, address);
-	/* curl sends a name as SNI, and no address. */
+	/* curl sends a name as SNI, but never an address. */
 	snprintf(url, sizeof(url), "%s://%s/", http_scheme(run),
 	    named                               ? name
 	    : !local                            ? address
@@ -129,7 +130,8 @@ set_destination(struct http_run *run)
 		SET(CURLOPT_ADDRESS_SCOPE, (long)addr.in6.sin6_scope_id);
 }
 
-/* Replaces the authorities that curl would read from files each time. */
+/* Sets the trusted authorities, which curl would otherwise read from files each
+ * time. */
 static CURLcode
 on_tls_context(CURL *easy, void *context, void *arg)
 {
@@ -140,8 +142,8 @@ on_tls_context(CURL *easy, void *context, void *arg)
 	return CURLE_OK;
 }
 
-/* Gives the connection the settings of sessions.  The certificate, with its
- * name, is verified by OpenSSL then. */
+/* Gives the connection the settings of sessions.  OpenSSL then verifies the
+ * certificate and its name. */
 static CURLcode
 on_tls_context_as_sessions(CURL *easy, void *context, void *arg)
 {
@@ -203,7 +205,7 @@ set_headers(struct http_run *run)
 
 	if (!host && server_addr(server)->sa.sa_family == AF_UNIX)
 		host = "localhost";
-	/* The name that the file has is the one that the server knows. */
+	/* A server knows itself by the name that the configuration has. */
 	if (!host && server_addr(server) == &server->spec->addr)
 		host = server->spec->address;
 	if (!host)
@@ -224,8 +226,9 @@ static void
 set_manners(struct http_run *run)
 {
 	SET(CURLOPT_NOSIGNAL, 1L);
-	/* The run has a timer of its own; curl, called late, would not look at
-	 * what has come.  It has no value for never, and 0 means 300 s. */
+	/* The run has a timer of its own: curl, when called late, would end the
+	 * transfer without looking at what has come.  curl has no value for
+	 * never, and 0 means 300 s. */
 	SET(CURLOPT_CONNECTTIMEOUT_MS, (long)INT_MAX);
 	SET(CURLOPT_FRESH_CONNECT, 1L);
 	SET(CURLOPT_FORBID_REUSE, 1L);
@@ -249,8 +252,8 @@ http_run_ask(struct http_run *run)
 	else if (run->tls == CHECK_TLS_OWN)
 		set_tls(run);
 	set_method(run);
-	/* If curl is built without HTTP/2, the version of the answer will be
-	 * wrong. */
+	/* Without HTTP/2 in curl the version of the answer is wrong, and the
+	 * check tells so. */
 	(void)curl_easy_setopt(
 	    run->transfer.easy, CURLOPT_HTTP_VERSION, version_of(run));
 	SET(CURLOPT_REQUEST_TARGET, spec->path);

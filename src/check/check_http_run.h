@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * An http or https check under way: check_http.c starts and ends it and judges
- * the answer, and check_http_request.c makes the request.  Control thread.
+ * the answer, and check_http_request.c makes the request.  Runs on the control
+ * thread.
  */
 #ifndef CHECK_CHECK_HTTP_RUN_H
 #define CHECK_CHECK_HTTP_RUN_H
@@ -28,7 +29,7 @@ struct http_run {
 	struct err refusal; /* why TLS could not begin; else empty */
 };
 
-/* Sets up the request in curl, except for what becomes of the answer; check and
+/* Sets up the request in curl, but not what receives the answer.  check and
  * transfer.easy are set.  Returns false when memory is short or libcurl does
  * not support an option. */
 bool http_run_ask(struct http_run *run) MUST_CHECK;

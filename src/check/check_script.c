@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The script check: a command of the operator's ends with status 0.
+ * The script check: a server is healthy if the operator's command ends with
+ * status 0.
  *
- * It runs in a process group of its own (child.h), which is killed when the
- * command has ended, the timeout has passed, or lfproxy ends.  What it prints
- * is read so that it never blocks; the first line is kept.  The loop is the
- * default one: libev has child watchers nowhere else.
+ * The command runs in a process group of its own (child.h), which is killed
+ * when the command has ended, the timeout has passed, or lfproxy ends.  Its
+ * output is read so that it never blocks on it; the first line is kept.  The
+ * loop has to be the default one: no other loop of libev has child watchers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,8 +29,8 @@ extern char **environ;
 
 struct script_run {
 	struct check *check;
-	pid_t pid; /* 0: not started, or killed, or it has ended */
-	int fd;    /* what it prints */
+	pid_t pid; /* 0: not started, killed, or ended */
+	int fd;    /* its output */
 	ev_child child;
 	ev_io io;
 	ev_timer timeout;
@@ -49,8 +50,8 @@ script_keep_line(struct script_run *run, const char *data, size_t n)
 	}
 }
 
-/* Reads no more than a budget, so that a command that prints without end does
- * not hold up the loop. */
+/* Reads the output, within a budget, so that a command that prints without end
+ * does not hold up the loop. */
 static void
 script_read(struct script_run *run)
 {
@@ -74,7 +75,7 @@ script_on_output(struct ev_loop *loop, ev_io *io, int events)
 	script_read(io->data);
 }
 
-/* Kills what the command has started, and the command. */
+/* Kills the command and the processes that it has started. */
 static void
 script_kill(struct script_run *run)
 {
@@ -113,14 +114,15 @@ script_on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 
 	(void)loop;
 	(void)events;
-	/* libev reaps the command, watched or not. */
+	/* libev reaps the command, whether a watcher waits for it or not. */
 	script_kill(run);
 	check_done(run->check, CHECK_STATUS_PROCTOUT, 0,
 	    run->n > 0 ? run->line : "killed, because it did not end in time");
 }
 
-/* Appends the variables that describe the check.  Returns their number in
- * *ret_n, and false when memory is short. */
+/* Makes the variables that describe the check, and sets *ret_n to their number.
+ * Returns false when memory is short; the variables made so far are then the
+ * caller's to free as well. */
 static bool
 script_describe(
     const struct check *check, char *variables[VARIABLES_MAX], size_t *ret_n)
@@ -152,7 +154,7 @@ script_describe(
 	    check_status_name(server->state->last.status));
 	ADD("LFPROXY_WEIGHT=%u", server_weight(server));
 	ADD("LFPROXY_SESSIONS=%u", sessions);
-	/* So that scripts written for HAProxy find what they know. */
+	/* Scripts written for HAProxy expect these. */
 	ADD("HAPROXY_PROXY_NAME=%s", backend);
 	ADD("HAPROXY_SERVER_NAME=%s", name);
 	ADD("HAPROXY_SERVER_ADDR=%s",
@@ -165,8 +167,8 @@ script_describe(
 	return ok;
 }
 
-/* Returns whether commands get this variable of lfproxy's environment. Others
- * may hold secrets that do not concern a command. */
+/* Returns whether commands get this variable of lfproxy's environment.  Other
+ * variables may hold secrets that do not concern a command. */
 static bool
 script_passes_on(const char *variable)
 {
@@ -179,7 +181,7 @@ script_passes_on(const char *variable)
 	return false;
 }
 
-/* Writes the command's words, which it cuts in place, and NULL. */
+/* Splits the command into words, in place, and ends the list with NULL. */
 static void
 script_split(char *command, char **words)
 {
@@ -272,8 +274,8 @@ script_start(struct check *check)
 	return true;
 }
 
-/* Killed, a process ends within a moment, unless it hangs in the kernel: then
- * libev reaps it later, or, when lfproxy ends, init. */
+/* Ends the run.  A process that is killed ends within a moment, unless it hangs
+ * in the kernel: then libev reaps it later, or init, when lfproxy has ended. */
 static void
 script_end(struct check *check)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The talk of a check, and the checks that are a talk and nothing else:
- * connect, tls and send-expect, and the presets of the latter.  They differ in
- * the plan alone.
+ * The talk of a check, and the kinds of checks that consist of a talk: connect,
+ * tls, send-expect, and the presets of the latter.  These differ only in the
+ * plan.
  */
 #include "check/check.h"
 #include "check/preset.h"

@@ -50,7 +50,8 @@ ops_of(const struct server *server, enum role role)
 	return server->check.on ? preset_of(server, role)->ops : NULL;
 }
 
-/* Check i of n starts i/n of the way through its spread. */
+/* Schedules the first run: check i of n starts i/n of the way through its
+ * spread. */
 static void
 start_first(struct check *check, size_t i, size_t n)
 {
@@ -61,8 +62,8 @@ start_first(struct check *check, size_t i, size_t n)
 	check_start_in(check, (double)spread / 1e3 * (double)i / (double)n);
 }
 
-/* Returns the index of the server's check among the present ones, or n.  Models
- * mostly have their servers in the same order, so the search starts behind the
+/* Returns the index of the server's check among the present ones, or n.  Most
+ * models have their servers in the same order, so the search starts behind the
  * check that was found last. */
 static size_t
 checker_find(
@@ -90,7 +91,8 @@ prepare_server(struct checker *checker, struct server *server, enum role role)
 		return true;
 	entry->server = server;
 	entry->role = role;
-	/* No other server has the state of a new one, so it has no check. */
+	/* The state of a new server belongs to no other server, so there is no
+	 * present check. */
 	entry->present = server->state->refs == 1
 	                     ? checker->n
 	                     : checker_find(checker, server, role);
@@ -159,8 +161,8 @@ asks_same(const struct server *a, const struct server *b, enum role role)
 	       check_asks_same(a->backend->spec, b->backend->spec);
 }
 
-/* Moves a present check to the new model.  The next run asks what the new model
- * says, at its interval; a run under way goes on if it asks the same. */
+/* Moves a present check to the new model.  The next run follows the new model,
+ * at its interval; a run under way goes on if the new model asks the same. */
 static struct check *
 take_over(struct checker *checker, const struct entry *next)
 {

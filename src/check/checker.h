@@ -4,10 +4,10 @@
  *
  * The first checks are spread over the smaller of the interval and a second,
  * so that a start neither floods the servers nor leaves a dead one unnoticed
- * for a whole interval.  After that a server is checked every interval, from
- * start to start, give or take the jitter, so that the checks of many servers
- * (or of many lfproxys) do not fall into step.  A check runs for at most its
- * timeout; a server never has two at a time.  fast_interval applies while
+ * for a whole interval.  After that, checks of a server start at the interval,
+ * plus or minus the jitter, so that the checks of many servers (or of many
+ * lfproxies) do not fall into step.  A check runs for at most its timeout; a
+ * server never has two at a time.  fast_interval applies while
  * results add up towards a change of state, down_interval while the server is
  * down.
  *
@@ -25,37 +25,39 @@
 
 struct checker;
 
-/* Borrows loop and model, which must outlive the checker.  Results go to
- * server_report_check.  Returns 0 or -errno. */
+/* Makes a checker of the model, and starts its checks.  Borrows loop and model,
+ * which must outlive the checker.  Results go to server_report_check.  Returns
+ * 0 or -errno. */
 int checker_new(struct ev_loop *loop, const struct model *model,
     struct checker **ret_checker) MUST_CHECK;
 
 /* Prepares the change to another model.  A server with the same state and kind
  * of check in both models keeps its check: a running check goes on, and so does
  * the schedule, unless the interval or the question differs.  Returns false
- * when memory is short; otherwise checker_commit or checker_cancel follows. */
+ * when memory is short; otherwise checker_commit or checker_cancel has to
+ * follow. */
 bool checker_prepare(
     struct checker *checker, const struct model *model) MUST_CHECK;
 
-/* Drops what checker_prepare made. */
+/* Undoes checker_prepare. */
 void checker_cancel(struct checker *checker);
 
 /* Changes to the model of checker_prepare.  Cannot fail. */
 void checker_commit(struct checker *checker);
 
 /* Brings the server's next check forward: to fast_interval after the start of
- * the last one, or to a second after it without a fast_interval.  Does nothing
- * when the server is not checked, or is being checked. */
+ * the last check, or to a second after it if there is no fast_interval.  Does
+ * nothing when the server is not checked, or is being checked. */
 void checker_hurry(struct checker *checker, const struct server *server);
 
-/* How late checks and agents' questions were started, since the start or
+/* How late checks and agents' questions were started, since checker_new or
  * checker_clear_delays. */
 struct check_delays {
 	uint64_t started;
 	uint64_t longest_ns; /* after the check was due */
 };
 
-/* Returns these delays. */
+/* Returns the delays so far. */
 struct check_delays checker_delays(const struct checker *checker);
 
 /* Resets the counts of checker_delays. */
@@ -65,8 +67,8 @@ void checker_clear_delays(struct checker *checker);
  * called from within a check's callback.  Accepts NULL. */
 void checker_free(struct checker *checker);
 
-/* Returns the memory of the checks and agents, and of the runs under way.  The
- * memory of libraries is counted in library_memory.h. */
+/* Returns the memory of the checks and agents, and of the runs under way.
+ * library_memory.h counts the memory of libraries. */
 struct memory_use checker_memory(const struct checker *checker);
 
 #endif

@@ -24,8 +24,9 @@ struct start {
 	volatile int error; /* the child's, in memory that both share */
 };
 
-/* From here on all runs in the child, which borrows the parent's memory and
- * stack until it has its own program: only system calls are allowed. */
+/* The functions from here to "the parent" run in the child, which borrows the
+ * parent's memory and stack until it has its own program: they may only make
+ * system calls. */
 
 static void
 reset_signals(void)
@@ -64,7 +65,8 @@ set_limits(void)
 		files.rlim_cur = FILES_LIMIT;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
-	/* After an error, which errno alone would show, 0 changes nothing. */
+	/* getpriority may return -1 for an error as well, which only errno
+	 * would show; setting 0 does no harm then. */
 	if (getpriority(PRIO_PROCESS, 0) < 0)
 		(void)setpriority(PRIO_PROCESS, 0, 0);
 }
@@ -74,7 +76,7 @@ run_child(struct start *start)
 {
 	(void)setpgid(0, 0);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	/* The parent may have ended before that. */
+	/* The parent may have ended before PR_SET_PDEATHSIG was set. */
 	if (getppid() != start->parent)
 		_exit(127);
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -103,7 +105,8 @@ child_start(
 	int error = 0;
 	pid_t pid;
 
-	/* A handler that ran in the child would run in our memory. */
+	/* Block signals: a handler that ran in the child would run in our
+	 * memory. */
 	sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	pid = vfork();
@@ -115,7 +118,7 @@ child_start(
 	if (pid < 0)
 		return error;
 	if (start.error) {
-		/* The child is about to exit, or has: reap it. */
+		/* The child has exited, or is about to: reap it. */
 		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;
 		return start.error;

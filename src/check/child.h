@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Child processes that run the operator's commands, separated from lfproxy.
  *
- * A child has nothing of lfproxy's but what it is given: its output, arguments
- * and environment.  It is started with
+ * A child gets nothing of lfproxy's but its output, its arguments and its
+ * environment.  It is started with
  *
  *   - standard input from /dev/null, standard output and error to `out`, and no
  *     other descriptor;
@@ -11,11 +11,12 @@
  *   - umask 022, the working directory /, a soft limit of 1024 descriptors, no
  *     priority above the normal one, no ambient capabilities;
  *   - no_new_privs: neither setuid programs nor file capabilities give it, or
- *     what it starts, more rights than it has;
- *   - the order to the kernel to kill it when lfproxy ends (PR_SET_PDEATHSIG).
+ *     the processes that it starts, more rights than it has;
+ *   - PR_SET_PDEATHSIG: the kernel kills it when lfproxy ends.
  *
- * What the child starts is killed with its group, by child_kill, but not by the
- * kernel when lfproxy is killed; that is for systemd's KillMode.
+ * child_kill also kills the processes that the child has started and that are
+ * in its group.  The kernel does not kill these when lfproxy is killed; systemd
+ * does (KillMode).
  */
 #ifndef CHECK_CHILD_H
 #define CHECK_CHILD_H
@@ -24,16 +25,16 @@
 
 #include "base/err.h"
 
-/* Runs argv[0], a path, with those arguments and that environment.  Does not
- * copy this process, and blocks only until the program has been loaded.  Runs
- * on the control thread only: the child ends with the thread that has started
- * it.  Returns 0, or an errno of vfork(2) or execve(2). */
+/* Runs argv[0], a path, with these arguments and this environment, and with out
+ * as its output.  Does not copy this process, and blocks only until the program
+ * has been loaded.  Returns 0, or an errno of vfork(2) or execve(2).  Runs only
+ * on the control thread: the child ends with the thread that has started it. */
 int child_start(char *const *argv, char *const *environment, int out,
     pid_t *ret_pid) MUST_CHECK;
 
-/* Kills the child's process group: the child and what it started.  May be
- * called right after the child was waited for: its number can be another
- * group's only after all process ids have been used in between. */
+/* Kills the child's process group: the child and the processes that it has
+ * started.  May be called right after the child was waited for: another group
+ * can have its number only after all process ids have been used in between. */
 void child_kill(pid_t pid);
 
 #endif

@@ -13,8 +13,8 @@ static const char *const smtp_steps[] = {"refuse regex \"^[45]\\d\\d\"",
     "expect regex \"^220 .*\\n\"", "send \"EHLO lfproxy\\r\\n\"",
     "refuse regex \"^[45]\\d\\d\"", "expect regex \"^250 .*\\n\"",
     "send \"QUIT\\r\\n\"", "expect regex \"^221\"", NULL};
-/* The server speaks first: a packet's length, number 0, and then version 10 of
- * the protocol or an error. */
+/* The server speaks first: the length of a packet, its number 0, and then
+ * version 10 of the protocol or an error. */
 static const char *const mysql_steps[] = {
     "refuse regex \"(?s)\\A...\\x00\\xff\"",
     "expect regex \"(?s)\\A...\\x00\\x0a\"", NULL};
@@ -22,7 +22,7 @@ static const char *const mysql_steps[] = {
 static const char *const postgresql_steps[] = {
     "refuse regex \"\\AE\"", "expect regex \"\\AR\"", NULL};
 
-/* PostgreSQL's StartupMessage, version 3.0, with the user. */
+/* Writes PostgreSQL's StartupMessage, version 3.0, with the user. */
 static void
 write_postgresql_startup(
     const struct check_spec *check, char out[CHECK_STEP_SIZE])
@@ -41,7 +41,7 @@ write_postgresql_startup(
 	snprintf(out + len, CHECK_STEP_SIZE - len, "00");
 }
 
-/* Reads the last complete reply (RFC 5321, 4.2), or the first that refuses. */
+/* Reads the last reply (RFC 5321, 4.2), or the first that refuses. */
 static void
 read_smtp_verdict(const char *data, size_t n, struct check_verdict *v)
 {

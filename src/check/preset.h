@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Kinds of checks, as `check = NAME` names them: a row each in preset.c.
  *
- * Most are presets of the send-expect check: steps written like check_step, and
- * perhaps a function that finds the server's own verdict in its answer.  To add
- * a preset, add its enum check_kind (model/spec_check.h) and its row.
+ * Most kinds are presets of the send-expect check: steps written like
+ * check_step, and perhaps a function that finds the server's own verdict in its
+ * answer.  To add a preset, add its enum check_kind (model/spec_check.h) and
+ * its row.
  */
 #ifndef CHECK_PRESET_H
 #define CHECK_PRESET_H
@@ -38,11 +39,11 @@ struct check_preset {
 	unsigned traits;             /* enum check_trait */
 	const char *const *steps;    /* as in check_step; NULL at the end */
 	/* Writes a step that comes before the others and depends on the
-	 * options; or NULL. */
+	 * options.  NULL: there is no such step. */
 	void (*write_first_step)(
 	    const struct check_spec *check, char out[CHECK_STEP_SIZE]);
-	/* Reads the n bytes that the server sent last; or NULL.  verdict is
-	 * initialized to none. */
+	/* Reads the verdict from the n bytes that the server sent last.
+	 * verdict is initialized to none.  NULL: the answer has no verdict. */
 	void (*read_verdict)(
 	    const char *data, size_t n, struct check_verdict *verdict);
 };

@@ -17,7 +17,8 @@
 #include "tls/context.h"
 #include "tls/peer.h"
 
-/* A server that has sent more than this has not said what was expected. */
+/* The most bytes that are kept of an answer: a server that has sent more has
+ * not sent what was expected. */
 #define DATA_MAX_BYTES (16 * 1024)
 #define TEXT_SIZE      200
 #define SHOWN_BYTES    60
@@ -52,8 +53,8 @@ talk_cancel(struct talk *t)
 	SSL_free(t->ssl);
 	/* An ordinary close, where HAProxy resets (SO_LINGER 0): a server then
 	 * reads an end of stream instead of logging an error at every check.
-	 * The price is a socket in TIME_WAIT on our side, thirty per server
-	 * with the default interval, which cost no descriptor and block no
+	 * The cost is sockets in TIME_WAIT on our side, thirty for each server
+	 * with the default interval.  These need no descriptors and block no
 	 * other destination. */
 	if (t->fd >= 0)
 		close(t->fd);
@@ -75,21 +76,22 @@ talk_end(struct talk *t, enum check_status status, int error, const char *text)
 	talk_cancel(t);
 }
 
-/* Ends the talk because it could not connect. */
+/* Ends the talk because of a failed connect. */
 static void
 talk_end_without(struct talk *t, int error)
 {
 	talk_end(t, CHECK_STATUS_L4CON, error, "");
 }
 
-/* Ends the talk with the first words of what came instead of what was expected.
+/* Ends the talk with the beginning of what came instead of what was expected.
  */
 static void
 talk_end_unexpected(
     struct talk *t, const char *why, const struct pattern *pattern)
 {
 	char text[TEXT_SIZE], shown[SHOWN_BYTES + 1] = "", *masked;
-	/* Before it is cut: a part of a secret is not known for one. */
+	/* Mask secrets before the text is cut: a part of a secret is not
+	 * recognized. */
 	const char *expected = secrets_mask(pattern->text, &masked);
 
 	/* A NUL would hide what follows. */
@@ -113,7 +115,7 @@ talk_watch(struct talk *t, int events)
 }
 
 /* Ends the talk with the error of TLS: that of the certificate, or else the
- * last one. */
+ * last error. */
 static void
 talk_end_tls(struct talk *t)
 {
@@ -129,9 +131,9 @@ talk_end_tls(struct talk *t)
 	             : "the connection ended in the TLS handshake");
 }
 
-/* Returns what reading or writing has returned as bytes, 0 at the end, -EAGAIN
- * after it has asked for events, or another -errno.  events: what a socket
- * without TLS has to wait for. */
+/* Returns the result of a read or write: the bytes, 0 at the end, -EAGAIN after
+ * asking for events, or another -errno.  events: what a socket without TLS has
+ * to wait for. */
 static ssize_t
 talk_io_result(struct talk *t, ssize_t rc, int events)
 {
@@ -167,8 +169,8 @@ talk_read(struct talk *t, void *out, size_t size)
 	    EV_READ);
 }
 
-/* Sends what is left of the n bytes.  Returns 1 once all are sent, else as
- * talk_io_result. */
+/* Sends the bytes, or what is left of them.  Returns 1 once all are sent, else
+ * as talk_io_result. */
 static ssize_t
 talk_send(struct talk *t, const uint8_t *bytes, size_t n)
 {
@@ -190,8 +192,8 @@ talk_send(struct talk *t, const uint8_t *bytes, size_t n)
 	return 1;
 }
 
-/* Returns whether the step is done.  If not, it goes on later, or the talk has
- * ended. */
+/* Sends the pattern.  Returns whether the step is done.  If not, it goes on
+ * later, or the talk has ended. */
 static bool
 talk_step_send(struct talk *t, const struct pattern *pattern)
 {
@@ -206,8 +208,8 @@ talk_step_send(struct talk *t, const struct pattern *pattern)
 	return true;
 }
 
-/* Returns the refusal, of the steps since the last that sent, that the data
- * match, or NULL. */
+/* Returns the refusal that the data match, among those after the last step that
+ * sent; or NULL. */
 static const struct pattern *
 talk_refusal(const struct talk *t)
 {
@@ -218,7 +220,8 @@ talk_refusal(const struct talk *t)
 	return NULL;
 }
 
-/* Returns as talk_step_send. */
+/* Reads until the data match the pattern or a refusal.  Returns as
+ * talk_step_send. */
 static bool
 talk_step_expect(struct talk *t, const struct pattern *pattern)
 {
@@ -267,7 +270,8 @@ talk_run_steps(struct talk *t)
 	    0, "");
 }
 
-/* Has the server's name, or its address, verified to be in its certificate. */
+/* Makes the handshake verify that the certificate has the server's name, or its
+ * address. */
 static bool
 talk_verify_name(struct talk *t)
 {
@@ -300,7 +304,8 @@ talk_prepare_own(struct talk *t, struct err *err)
 	return (ok && (!t->plan.trust || talk_verify_name(t))) || err_oom(err);
 }
 
-/* A session is not resumed: the certificate is a part of what is checked. */
+/* Readies TLS as for sessions.  No TLS session is resumed, because the
+ * certificate is a part of what is checked. */
 static bool
 talk_prepare_as_sessions(struct talk *t, struct err *err)
 {
@@ -314,7 +319,7 @@ talk_prepare_as_sessions(struct talk *t, struct err *err)
 	return tls_peer_prepare(t->ssl, &peer, err);
 }
 
-/* Returns the context with a reference, or NULL when memory is short. */
+/* Returns the context, with a reference; NULL when memory is short. */
 static SSL_CTX *
 talk_take_context(const struct talk *t)
 {
@@ -396,7 +401,7 @@ talk_read_answer(struct talk *t)
 		                "SSLRequest");
 }
 
-/* Sends a header that says that the connection is the proxy's own, and the
+/* Sends a header that tells that the connection is the proxy's own, and the
  * request for TLS. */
 static void
 talk_send_header(struct talk *t)
@@ -423,8 +428,9 @@ talk_send_header(struct talk *t)
 }
 
 /* Returns whether the socket is connected to itself, which proves nothing.
- * TCP's simultaneous open (RFC 9293, section 3.5) does that if a loopback port
- * without a listener is the one that the kernel chose for our own end. */
+ * That happens by TCP's simultaneous open (RFC 9293, section 3.5) if the
+ * server's address is a loopback port without a listener, and the kernel has
+ * chosen this port for our own end. */
 static bool
 connected_to_itself(int fd)
 {

@@ -3,11 +3,12 @@
  *
  *   CONNECTING --> HEADER --> ANSWER --> HANDSHAKE --> STEPS --> done
  *
- * without HEADER if neither a header of the PROXY protocol nor a request for
- * TLS is sent, without ANSWER if none is asked for, and without HANDSHAKE if
- * TLS is not used.
+ * HEADER is left out if neither a header of the PROXY protocol nor a request
+ * for TLS is sent, ANSWER if no request for TLS is sent, and HANDSHAKE if TLS
+ * is not used.
  *
- * Any step may fail.  All steps together take at most the timeout.
+ * Any phase may fail.  All phases together take at most the timeout.  Runs on
+ * the control thread.
  */
 #ifndef CHECK_TALK_H
 #define CHECK_TALK_H
@@ -18,9 +19,9 @@
 #include "model/server.h"
 #include "model/spec.h"
 
-/* The priority of a check's timer, below those of its sockets and processes:
- * when the loop was held up for longer than the timeout, what the server has
- * answered meanwhile goes first. */
+/* The priority of a check's timer, below that of its sockets and processes:
+ * when the loop was held up for longer than the timeout, an answer that has
+ * come meanwhile is handled before the timer. */
 #define CHECK_TIMEOUT_PRIORITY (-1)
 
 struct talk;
@@ -29,12 +30,13 @@ struct talk;
  * ends. */
 struct talk_plan {
 	struct addr addr;
-	struct sock_way way; /* how to get there, as sessions do */
+	struct sock_way way; /* how to connect, as sessions do */
 	uint64_t timeout_ms;
 	enum proxy_version proxy; /* the header that comes before all else */
 	bool tls;
 	enum starttls starttls; /* with tls: what it is asked for with */
-	/* The settings; NULL: trust and name say how it is verified. */
+	/* The settings of sessions; NULL: trust and name tell how the
+	 * certificate is verified. */
 	struct tls_context *context;
 	const char *host;  /* with context: the server's host name, or NULL */
 	X509_STORE *trust; /* NULL: any certificate will do */
@@ -50,23 +52,24 @@ struct talk_result {
 	const char *text;         /* in words, may be empty */
 	const char *data;         /* what came since the last step that sent */
 	size_t n;
-	/* The connection, which is the callee's from then on if it sets this
-	 * to -1. */
+	/* The connection.  A callee that sets this to -1 takes ownership of it.
+	 */
 	int *fd;
 };
 
 typedef void talk_done(void *arg, const struct talk_result *result);
 
 /* Starts a talk.  Calls done once, from the loop and never from within this
- * call, unless the talk is cancelled; talk and result are gone afterwards.
- * Returns NULL when memory is short. */
+ * call, unless the talk is cancelled; talk and result are freed after done has
+ * returned.  Returns NULL when memory is short. */
 struct talk *talk_start(struct ev_loop *loop, const struct talk_plan *plan,
     talk_done *done, void *arg);
 
 /* Ends and frees the talk without calling done.  Accepts NULL. */
 void talk_cancel(struct talk *talk);
 
-/* Replaces borrowed memory that is about to be freed by equal memory. */
+/* Replaces the plan by an equal one, whose memory replaces what the talk has
+ * borrowed. */
 void talk_move(struct talk *talk, const struct talk_plan *plan);
 
 #endif
