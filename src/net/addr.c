@@ -33,7 +33,8 @@ parse_unix(const char *path, struct addr *ret_addr, struct err *err)
 	return true;
 }
 
-/* The rules are systemd's (FileDescriptorName=), except for the length. */
+/* The rules for names are systemd's (FileDescriptorName=), except for the
+ * length. */
 bool
 addr_set_descriptor(const char *name, struct addr *ret_addr, struct err *err)
 {
@@ -66,9 +67,9 @@ addr_is_descriptor(const struct addr *addr)
 	return addr->sa.sa_family == ADDR_DESCRIPTOR;
 }
 
-/* getaddrinfo(3) takes everything that inet_aton(3) does: `10.1` for 10.0.0.1,
- * `010.0.0.1` for 8.0.0.1, `0x7f.1`.  None of that is meant here: a host that
- * ends in a number must have four of them. */
+/* Returns whether the host ends in a number, so that it has to be an IPv4
+ * address of four decimal numbers.  getaddrinfo(3) also accepts what
+ * inet_aton(3) does: `10.1` for 10.0.0.1, `010.0.0.1` for 8.0.0.1, `0x7f.1`. */
 static bool
 looks_like_ipv4(const char *host)
 {
@@ -100,8 +101,9 @@ check_host(const char *host, bool bracketed, struct err *err)
 	return true;
 }
 
-/* RFC 1123 section 2.1, and the underscore that many a host has; RFC 1035
- * section 2.3.4 for the lengths. */
+/* Returns whether the host is a name by RFC 1123, section 2.1, with lengths by
+ * RFC 1035, section 2.3.4.  Underscores are allowed, because many hosts have
+ * them. */
 static bool
 is_rfc1123_name(const char *host)
 {
@@ -143,7 +145,8 @@ refuse_host(const char *host, enum addr_use use, const struct addr_name *name,
 	    host);
 }
 
-/* Returns 0, or an error for addr_lookup_error.  The port is 0. */
+/* Looks the host up.  Returns 0, or an error for addr_lookup_error.  The port
+ * is 0. */
 static int
 lookup(const char *host, int family, int flags, struct addr *ret_addr)
 {
@@ -162,7 +165,8 @@ lookup(const char *host, int family, int flags, struct addr *ret_addr)
 	return 0;
 }
 
-/* A name goes to ret_name; if that is NULL, a name is refused. */
+/* Parses a host that is an address, or a name for ret_name; if that is NULL, a
+ * name is refused. */
 static bool
 parse_host(const char *host, uint16_t port, enum addr_use use,
     struct addr *ret_addr, struct addr_name *ret_name, struct err *err)
@@ -170,7 +174,7 @@ parse_host(const char *host, uint16_t port, enum addr_use use,
 	struct addr a = {.len = 0};
 	struct endpoint e;
 
-	/* Never asks a name server. */
+	/* AI_NUMERICHOST never asks a name server. */
 	if (lookup(host, AF_UNSPEC, AI_NUMERICHOST, &a) == 0) {
 		endpoint_set(&e, &a.sa, a.len);
 		(void)endpoint_addr(&e, &a);

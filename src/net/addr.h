@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Addresses: TCP over IPv4 and IPv6, and unix stream sockets; and names of
+ * Addresses: TCP over IPv4 and IPv6, unix stream sockets, and the names of
  * sockets that a service manager has bound.
  */
 #ifndef NET_ADDR_H
@@ -13,12 +13,12 @@
 
 #include "base/err.h"
 
-/* The family of `fd:NAME`, whose sun_path is the name of descriptors that a
- * service manager passes (inherited.h).  No kernel uses the number, and
- * processes of different versions have it in common. */
+/* The family of `fd:NAME`; sun_path is the NAME, under which a service manager
+ * passes descriptors (inherited.h).  No kernel uses this number.  It must not
+ * change, because processes of different versions exchange such addresses. */
 #define ADDR_DESCRIPTOR 0xfd00
 
-/* A socket address, for connect(2) and bind(2), unless it is a descriptor's. */
+/* A socket address, for connect(2) and bind(2), except for `fd:NAME`. */
 struct addr {
 	union {
 		struct sockaddr sa;
@@ -29,8 +29,8 @@ struct addr {
 	socklen_t len;
 };
 
-/* A TCP peer in 24 bytes, for sessions: an idle one must stay small.  A unix
- * peer has only its family. */
+/* A TCP peer in 24 bytes, because idle sessions have to stay small.  A unix
+ * peer has only its family, and a port. */
 struct endpoint {
 	uint16_t family; /* AF_INET, AF_INET6, AF_UNIX, or 0 for none */
 	uint16_t port;   /* host order; unix: a number to tell peers apart */
@@ -50,9 +50,9 @@ enum addr_use {
 bool addr_parse(const char *s, enum addr_use use, struct addr *ret_addr,
     struct err *err) MUST_CHECK;
 
-/* Sets the address `fd:NAME`.  Returns false with err set if no descriptor can
- * have the name: it is empty, too long, or has characters that are not visible,
- * or a colon. */
+/* Sets the address to `fd:NAME`.  Returns false with err set if no descriptor
+ * can have the name: it is empty or too long, or has a colon or a character
+ * that is not visible ASCII. */
 bool addr_set_descriptor(
     const char *name, struct addr *ret_addr, struct err *err) MUST_CHECK;
 
@@ -66,9 +66,9 @@ struct addr_name {
 	uint16_t port;             /* host order */
 };
 
-/* Like addr_parse for ADDR_CONNECT, but HOST may also be a name.  Then
- * *ret_name has the name, and *ret_addr is AF_UNSPEC with len 0. Never blocks:
- * the caller has to look the name up. */
+/* Parses as addr_parse does for ADDR_CONNECT, but HOST may also be a name.  For
+ * a name, *ret_name has the name and the port, and *ret_addr is AF_UNSPEC with
+ * len 0.  Never blocks: the caller has to look the name up. */
 bool addr_parse_name(const char *s, struct addr *ret_addr,
     struct addr_name *ret_name, struct err *err) MUST_CHECK;
 
@@ -78,15 +78,14 @@ bool addr_parse_name(const char *s, struct addr *ret_addr,
  * may be a minute: never call it on the control thread or a pool thread. */
 int addr_lookup(const char *host, int family, struct addr *ret_addr) MUST_CHECK;
 
-/* Returns the error in words. */
+/* Returns the error of addr_lookup in words. */
 const char *addr_lookup_error(int error);
 
 #define ADDR_TEXT_SIZE 128
 
 /* Writes `10.0.0.1:80`, `[2001:db8::1]:80`, `unix:/path`, `fd:NAME`, or `-` for
- * AF_UNSPEC;
- * IPv4-mapped addresses as IPv4; a link-local address with its scope as a
- * number. Returns out. */
+ * AF_UNSPEC.  Writes IPv4-mapped addresses as IPv4, and the scope of a
+ * link-local address as a number.  Returns out. */
 const char *addr_text(const struct addr *addr, char out[ADDR_TEXT_SIZE]);
 
 /* Writes the IP address, `unix` for a unix peer, `-` for none.  Returns out. */
@@ -113,37 +112,41 @@ bool addr_has_any_port(const struct addr *addr);
 /* Returns whether both addresses are the same, port included. */
 bool addr_equal(const struct addr *a, const struct addr *b);
 
-/* Writes word by word, relaxed: another thread may read meanwhile. */
+/* Writes the endpoint word by word, relaxed: another thread may read meanwhile.
+ */
 void endpoint_put(struct endpoint *shared, const struct endpoint *from);
-/* Reads word by word, with acquire order: another thread may write meanwhile,
- * so the result may mix two values. */
+/* Reads the endpoint word by word, with acquire order: another thread may write
+ * meanwhile, so the result may mix two values. */
 void endpoint_get(const struct endpoint *shared, struct endpoint *ret_endpoint);
 
-/* Returns the address, with port 0.  Returns false when the peer has none. */
+/* Sets *ret_addr to the peer's IP address, with port 0.  Returns false when the
+ * peer has none. */
 bool endpoint_addr(const struct endpoint *endpoint, struct addr *ret_addr);
 
 /* The first bytes of an IPv4-mapped IPv6 address. */
 extern const uint8_t addr_v4_mapped[12];
 
-/* Sets the endpoint from a socket's address, IPv4-mapped IPv6 to IPv4. */
+/* Sets the endpoint from a socket's address; an IPv4-mapped IPv6 address
+ * becomes IPv4. */
 void endpoint_set(
     struct endpoint *endpoint, const struct sockaddr *sa, socklen_t len);
 
-/* The same from the 4 or 16 bytes of an IP address, and a port in host order.
- */
+/* Sets the endpoint from the 4 or 16 bytes of an IP address, and a port in host
+ * order; an IPv4-mapped IPv6 address becomes IPv4. */
 void endpoint_set_ip(
     struct endpoint *endpoint, int family, const uint8_t *ip, uint16_t port);
 
 /* Sets the port; has no effect on a unix socket. */
 void addr_set_port(struct addr *addr, unsigned port);
 
-/* Returns the port, 0 for a unix socket. */
+/* Returns the port in host order, 0 for a unix socket. */
 unsigned addr_port(const struct addr *addr);
 
 /* Writes the IP address without the port, or the path, or `-`.  Returns out. */
 const char *addr_host(const struct addr *addr, char out[ADDR_TEXT_SIZE]);
 
-/* Parses an IPv4 or IPv6 address; the port is 0. */
+/* Parses an IPv4 or IPv6 address; its port is 0.  Returns false for any other
+ * text. */
 bool addr_parse_ip(const char *s, struct addr *ret_addr) MUST_CHECK;
 
 #endif

@@ -14,8 +14,8 @@ struct curl_loop {
 	ev_timer timer; /* when curl wants to be called */
 };
 
-/* Tells curl what has happened, and users which transfers have ended by that.
- */
+/* Tells curl what has happened, and calls done of the transfers that this has
+ * ended. */
 static void
 curl_loop_act(struct curl_loop *curl, curl_socket_t fd, int action)
 {
@@ -43,7 +43,7 @@ curl_loop_on_ready(struct ev_loop *loop, ev_io *io, int events)
 	             (events & EV_WRITE ? CURL_CSELECT_OUT : 0);
 
 	(void)loop;
-	/* curl may free io in here. */
+	/* curl may free io during this call. */
 	curl_loop_act(io->data, io->fd, action);
 }
 
@@ -55,7 +55,8 @@ curl_loop_on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 	curl_loop_act(timer->data, CURL_SOCKET_TIMEOUT, 0);
 }
 
-/* socketp: the watcher, which curl keeps with the socket, or NULL. */
+/* Watches the socket as curl wants.  socketp: the watcher, which curl stores
+ * with the socket, or NULL. */
 static int
 curl_loop_on_socket(
     CURL *easy, curl_socket_t fd, int what, void *arg, void *socketp)
@@ -86,8 +87,8 @@ curl_loop_on_socket(
 	return 0;
 }
 
-/* A timeout of 0 also waits for the loop: curl must not be called from within
- * its own call-back. */
+/* Sets the time at which curl wants to be called.  A timeout of 0 also waits
+ * for the loop: curl must not be called from within its own callback. */
 static int
 curl_loop_set_timer(CURLM *multi, long timeout_ms, void *arg)
 {
@@ -127,7 +128,7 @@ curl_loop_new(struct ev_loop *loop, struct curl_loop **ret_curl)
 	curl_multi_setopt(
 	    curl->multi, CURLMOPT_TIMERFUNCTION, curl_loop_set_timer);
 	curl_multi_setopt(curl->multi, CURLMOPT_TIMERDATA, curl);
-	/* Nothing is kept for reuse.  The number at work at a time needs no
+	/* No connection is kept for reuse.  The number of transfers needs no
 	 * limit: it is the number of servers, and a check that waited in a
 	 * queue of curl's would spend its timeout there. */
 	curl_multi_setopt(curl->multi, CURLMOPT_MAXCONNECTS, 1L);

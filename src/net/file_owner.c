@@ -17,7 +17,7 @@
 #define ACL_NAME "system.posix_acl_access"
 #define RIGHTS   (ACL_READ | ACL_WRITE | ACL_EXECUTE)
 
-/* The list of file_owner.h, in the order that acl(5) demands. */
+/* The entries of the list in file_owner.h, in the order that acl(5) demands. */
 enum { USER_OBJ, GROUP_OBJ, GROUP, MASK, OTHER, ENTRIES };
 static const uint16_t tags[ENTRIES] = {[USER_OBJ] = ACL_USER_OBJ,
     [GROUP_OBJ] = ACL_GROUP_OBJ,
@@ -30,7 +30,8 @@ struct acl {
 	struct posix_acl_xattr_entry entries[ENTRIES];
 };
 
-/* The calls for attributes take no O_PATH descriptors. */
+/* Writes a path of the descriptor, because the calls for attributes take no
+ * O_PATH descriptors.  Returns out. */
 #define PATH_SIZE 40
 static const char *
 descriptor_path(int fd, char out[PATH_SIZE])
@@ -57,7 +58,8 @@ acl_for(mode_t mode, gid_t gid)
 	return acl;
 }
 
-/* Whether the file has a list of that form; then with its group. */
+/* Returns whether the file has a list of the form in file_owner.h, and sets
+ * *ret_gid to its group if so. */
 static bool
 find_acl(int fd, gid_t *ret_gid)
 {
@@ -85,7 +87,8 @@ file_owner_get(int fd, struct stat *ret_st)
 	return 0;
 }
 
-/* Gives the rights of the group to another one, or back to the file's own. */
+/* Gives the rights of the group to another group, or back to the file's own.
+ * Returns 0 or -errno. */
 static int
 set_group(int fd, const struct stat *st, gid_t gid)
 {
@@ -127,7 +130,8 @@ file_owner_set(int fd, uid_t uid, gid_t gid)
 	return set_group(fd, &st, gid) == 0 ? 0 : -EPERM;
 }
 
-/* fchmod(2) does not take O_PATH descriptors. */
+/* Sets the mode.  fchmod(2) takes no O_PATH descriptors.  Returns 0 or -errno.
+ */
 static int
 set_mode(int fd, mode_t mode)
 {
@@ -154,7 +158,8 @@ file_rights_change(int fd, const struct stat *is, const struct stat *wanted)
 	return rc;
 }
 
-/* Returns an O_PATH descriptor or -errno. */
+/* Opens the file and reads its mode and owner.  Returns an O_PATH descriptor or
+ * -errno. */
 static int
 open_file(const char *path, struct stat *ret_st)
 {

@@ -18,7 +18,7 @@ struct head {
 	uint32_t version, kind;
 };
 
-/* An address as it travels. */
+/* An address in a message. */
 struct wire_addr {
 	uint32_t len;
 	uint8_t bytes[sizeof(struct sockaddr_un)];
@@ -42,7 +42,7 @@ handover_put_lines(struct handover *message, const char *lines)
 	return n;
 }
 
-/* fds: passed along. */
+/* Sends a message of these parts.  fds: the descriptors that go with it. */
 static int
 send_parts(int channel, struct iovec *parts, size_t parts_n, const int *fds,
     size_t fds_n, int flags)
@@ -115,7 +115,7 @@ handover_send_closed(int channel, const void *data, size_t size)
 	return send_parts(channel, parts, 2, NULL, 0, MSG_DONTWAIT);
 }
 
-/* Takes the descriptors of the message; returns their number. */
+/* Takes the descriptors of the message.  Returns their number. */
 static size_t
 take_descriptors(struct msghdr *msg, int fds[HANDOVER_SOCKETS_MAX])
 {
@@ -154,7 +154,8 @@ read_addrs(struct handover *m)
 	return true;
 }
 
-/* Returns whether what has come behind the head is as it has to be. */
+/* Reads what follows the head.  Returns whether it is valid for the kind of the
+ * message. */
 static bool
 read_handover_body(struct handover *m)
 {

@@ -10,12 +10,12 @@
  *   SOURCES..., CLOSED..., and COUNTERS... again and again ->
  *   REOPEN, at any time after NAMES_END    <->
  *
- * A process that hands over no sessions, an older one, closes the socket after
- * LEFT; one that takes none says READY without HANDOVER_TAKES_SESSIONS.  Each
+ * An older process that hands over no sessions closes the socket after LEFT; a
+ * process that takes none sends READY without HANDOVER_TAKES_SESSIONS.  Each
  * message begins with the version of the format, which changes only if a
- * message changes that both know.  A new kind either follows a word of READY or
- * comes after NAMES_END: there a process passes over kinds that it does not
- * know.
+ * message changes that both processes know.  A new kind either follows a word
+ * of READY or comes after NAMES_END, where a process skips kinds that it does
+ * not know.
  */
 #ifndef NET_HANDOVER_H
 #define NET_HANDOVER_H
@@ -36,26 +36,27 @@
 enum handover_kind {
 	HANDOVER_SOCKETS,  /* addresses, with a listening socket for each */
 	HANDOVER_COMMANDS, /* a text: commands, a line each */
-	/* No more of them; the receiver may begin.  A text: the first number
-	 * for its own sessions (proxy/session_facts.h), and how many sessions
-	 * the sender has now. */
+	/* No more of them follow; the receiver may begin.  A text: the first
+	 * number for the receiver's own sessions (proxy/session_facts.h), and
+	 * how many sessions the sender has now. */
 	HANDOVER_COMMIT,
-	HANDOVER_READY,  /* it serves them; a text: what else it takes */
-	HANDOVER_FAILED, /* a text: why it does not */
-	HANDOVER_LEFT,   /* the sender serves them no longer */
-	/* A text: what the sender can take sessions of, a line each; the lines
-	 * of all NAMES together are numbered from 1 (control/names_known.h). */
+	HANDOVER_READY,  /* the receiver serves; a text: what else it takes */
+	HANDOVER_FAILED, /* a text: why it does not serve */
+	HANDOVER_LEFT,   /* the sender serves no longer */
+	/* A text: the objects whose sessions the sender can take, a line each;
+	 * the lines of all NAMES together are numbered from 1
+	 * (control/names_known.h). */
 	HANDOVER_NAMES,
-	HANDOVER_NAMES_END, /* no more of them */
+	HANDOVER_NAMES_END, /* no more NAMES follow */
 	/* A text: `NUMBER SESSIONS` lines, by the numbers of servers and of
 	 * frontends: the sender's sessions at each of them. */
 	HANDOVER_COUNTS,
 	HANDOVER_SESSION, /* data: proxy/session_image.h */
-	/* A text: how many sessions the sender has.  The first one comes before
-	 * the sessions; a later one counts those that stay for now. */
+	/* A text: how many sessions the sender has.  The first PASSED comes
+	 * before the sessions; a later one counts those that stay for now. */
 	HANDOVER_PASSED,
 	/* A text: `NUMBER COUNTER N` lines, by the numbers of frontends,
-	 * backends and servers: so much has the sender counted there, since the
+	 * backends and servers: how much the sender has counted there since the
 	 * last such line. */
 	HANDOVER_COUNTERS,
 	/* A text: lines about what is to happen later to what COMMANDS have
@@ -68,7 +69,7 @@ enum handover_kind {
 	HANDOVER_KINDS
 };
 
-/* The word of READY. */
+/* The word of READY of a process that takes sessions. */
 #define HANDOVER_TAKES_SESSIONS "sessions"
 
 /* The most sockets of one message; the kernel allows 253. */
@@ -81,7 +82,7 @@ enum handover_kind {
 /* The parts of a SESSION behind the head of the message. */
 #define HANDOVER_PARTS_MAX 4
 
-/* A message, whose descriptors are the receiver's. */
+/* A message.  The caller that receives it owns its descriptors. */
 struct handover {
 	enum handover_kind kind;
 	uint32_t version;
@@ -96,16 +97,17 @@ struct handover {
 };
 
 /* Puts as many whole lines into the message's text as fit, or the whole text if
- * all of it fits.  Returns their length. */
+ * all of it fits.  Returns the length of the text. */
 size_t handover_put_lines(struct handover *message, const char *lines);
 
-/* Sends the message, without blocking if the socket does not block; a SESSION
- * is sent by the next function.  Returns 0 or -errno. */
+/* Sends a message that is not a SESSION or a CLOSED.  Blocks only if the socket
+ * does.  Returns 0 or -errno. */
 int handover_send(int channel, const struct handover *message);
 
-/* Sends a SESSION with these parts and descriptors, which stay the caller's.
- * Several threads may send at once.  Never blocks.  Returns 0 or -errno:
- * -EAGAIN, -ENOBUFS or -ETOOMANYREFS if the receiver has to read first. */
+/* Sends a SESSION with these parts and descriptors; the caller keeps the
+ * descriptors.  Several threads may send at once.  Never blocks.  Returns 0 or
+ * -errno: -EAGAIN, -ENOBUFS or -ETOOMANYREFS if the receiver has to read first.
+ */
 int handover_send_session(int channel, const struct iovec *parts,
     size_t parts_n, const int *fds, size_t fds_n);
 
@@ -115,9 +117,8 @@ int handover_send_closed(int channel, const void *data, size_t size);
 /* Receives a message.  Returns 1; 0 if the other process has closed the
  * channel; -EAGAIN if no message is there; or another -errno.  -EBADMSG: the
  * message is of another version, of an unknown kind, or malformed, or there was
- * no room for its descriptors.  ret_message then has its version and its kind
- * as far as they are known, otherwise 0 and HANDOVER_KINDS, and no descriptor.
- */
+ * no room for its descriptors.  *ret_message then has its version and its kind
+ * if they are known, otherwise 0 and HANDOVER_KINDS, and has no descriptor. */
 int handover_receive(int channel, struct handover *ret_message) MUST_CHECK;
 
 /* Closes the descriptors of a message that was received. */

@@ -28,17 +28,18 @@ static struct inherited *inherited_all;
 static size_t inherited_n, inherited_room;
 static bool files_are_shared;
 
-/* Files of sockets that nothing here asks for: to be removed once they belong
- * to no other process. */
+/* Files of sockets that no listen of this process asks for.  They are removed
+ * once they belong to no other process. */
 static struct addr *leftovers;
 static size_t leftovers_n, leftovers_room;
 
-/* Files of sockets that were taken while they are another process's, too. */
+/* Files of sockets that were taken while they also belong to another process.
+ */
 static struct file_rights *files;
 static size_t files_n, files_room;
 
-/* Every name that a socket of this process had, as in `web, api`; sockets that
- * were taken or closed included. */
+/* Every name that a socket of this process has had, as in `web, api`, also of
+ * sockets that were taken or closed. */
 #define NAMES_SIZE 400
 static char names[NAMES_SIZE];
 
@@ -58,7 +59,8 @@ is_listening_stream(int fd)
 	       sock_number(fd, SOL_SOCKET, SO_ACCEPTCONN) == 1;
 }
 
-/* Accepting must not block, and other programs must not get the socket. */
+/* Makes the socket non-blocking, because accepting must not block, and
+ * close-on-exec, because other programs must not get it. */
 static bool
 set_flags(int fd)
 {
@@ -80,7 +82,8 @@ is_known_name(const char *name)
 	return false;
 }
 
-/* A name too many is left out of the list. */
+/* Adds a name to the list; a name for which the list has no room is left out.
+ */
 static void
 note_name(const struct addr *descriptor)
 {
@@ -92,7 +95,7 @@ note_name(const struct addr *descriptor)
 		sprintf(names + used, "%s%s", used > 0 ? ", " : "", name);
 }
 
-/* Adds a socket with a name, which may be AF_UNSPEC. */
+/* Adds a socket with a name; AF_UNSPEC: it has none. */
 static bool
 add_named(int fd, const struct addr *asked, const struct addr *name,
     bool foreign, struct err *err)
@@ -133,8 +136,8 @@ inherited_add(int fd, const struct addr *asked, struct err *err)
 	return add_named(fd, asked, named ? asked : &unnamed, named, err);
 }
 
-/* Returns the number that the variable has, 0 without it or for another text.
- */
+/* Returns the number in the variable, and removes the variable; 0 if it is not
+ * set or has another text. */
 static uint64_t
 take_number(const char *name)
 {
@@ -148,8 +151,8 @@ take_number(const char *name)
 	return n;
 }
 
-/* Returns whether lfproxy has stored the socket under the name; the name of a
- * socket unit has an ending, unless it is chosen. */
+/* Returns whether lfproxy itself has stored the socket under the name.  The
+ * default name of a socket unit's socket ends in `.socket`. */
 static bool
 is_stored(const char *name)
 {
@@ -188,8 +191,8 @@ inherited_from_manager(struct err *err)
 	return ok;
 }
 
-/* Returns whether both are paths of one file, as /run/x and /var/run/x may be.
- */
+/* Returns whether both are paths of the same file, as /run/x and /var/run/x may
+ * be. */
 static bool
 same_file(const struct addr *a, const struct addr *b)
 {
@@ -235,7 +238,8 @@ inherited_has(const struct addr *addr, bool both_families)
 	return find_inherited(addr, both_families) != NULL;
 }
 
-/* Without memory for it, the file keeps what this process gives it. */
+/* Notes the rights of the file, to be put back.  If memory is short, the file
+ * keeps the rights that this process gives it. */
 static void
 note_file(const struct addr *file)
 {
@@ -260,7 +264,7 @@ inherited_take(const struct addr *addr, bool both_families, bool *ret_foreign)
 	*ret_foreign = in->foreign;
 	if (files_are_shared && in->bound.sa.sa_family == AF_UNIX)
 		note_file(&in->bound);
-	/* The others stay in their order: that of equal addresses counts. */
+	/* The others keep their order, which matters for equal addresses. */
 	inherited_n--;
 	memmove(in, in + 1,
 	    (size_t)(inherited_all + inherited_n - in) * sizeof(*in));
@@ -295,7 +299,7 @@ inherited_explain_names(const struct addr *descriptor, struct err *err)
 		    name, names);
 }
 
-/* Without memory for it, the file stays. */
+/* Notes a file to be removed later.  If memory is short, the file stays. */
 static void
 keep_leftover(const struct addr *file)
 {
@@ -347,7 +351,7 @@ inherited_close(void)
 	for (size_t i = 0; i < n; i++) {
 		const struct inherited *in = &inherited_all[i];
 
-		/* A service manager's files are its own. */
+		/* The files of a service manager's sockets belong to it. */
 		if (files_are_shared && in->bound.sa.sa_family == AF_UNIX &&
 		    !addr_is_descriptor(&in->name))
 			keep_leftover(&in->bound);

@@ -9,7 +9,7 @@
 
 #include "base/atomics.h"
 
-/* Any thread, relaxed. */
+/* The memory that libcurl uses; any thread, relaxed. */
 static struct memory_use curl_use;
 
 static void *
@@ -40,7 +40,7 @@ counted_realloc(struct memory_use *use, void *block, size_t size)
 	uint64_t blocks = block != NULL, bytes = memory_of_block(block);
 	void *grown = realloc(block, size);
 
-	/* After a failed realloc(3) the old block stays. */
+	/* If realloc(3) has failed, the old block stays. */
 	if (!grown && size > 0)
 		return NULL;
 	count_given(use, blocks, bytes);

@@ -10,7 +10,8 @@
 #include "base/ensure.h"
 #include "base/text.h"
 
-/* The specification, 2.2; without the NUL of the literal. */
+/* The signature (the specification, 2.2); SIGNATURE_SIZE leaves out the NUL of
+ * the literal. */
 static const uint8_t signature[] = "\r\n\r\n\0\r\nQUIT\n";
 #define SIGNATURE_SIZE (sizeof(signature) - 1)
 #define FIXED_SIZE     16u
@@ -56,7 +57,7 @@ both_ipv4(const struct proxy_header *h)
 	return h->source.family == AF_INET && h->destination.family == AF_INET;
 }
 
-/* Writes the address as IPv6, IPv4 as IPv4-mapped. */
+/* Writes the address as IPv6; an IPv4 address becomes IPv4-mapped. */
 static void
 put_ipv6(const struct endpoint *e, uint8_t out[16])
 {
@@ -127,7 +128,7 @@ put_tlv(uint8_t *out, uint8_t type, const char *value, size_t len)
 	return out + len;
 }
 
-/* The text is cut to max bytes; NULL: none. */
+/* Writes a text, cut to max bytes; writes nothing if it is NULL or empty. */
 static uint8_t *
 put_text_tlv(uint8_t *out, uint8_t type, const char *text, size_t max)
 {
@@ -135,7 +136,7 @@ put_text_tlv(uint8_t *out, uint8_t type, const char *text, size_t max)
 	                     : out;
 }
 
-/* The specification, 2.2.6. */
+/* Writes the facts about TLS (the specification, 2.2.6). */
 static uint8_t *
 put_tls(uint8_t *out, const struct proxy_tls *tls)
 {
@@ -230,7 +231,7 @@ parse_ip_word(const char *word, int family, struct endpoint *e)
 	return true;
 }
 
-/* Decimal, without leading zeros. */
+/* Parses a decimal port without leading zeros. */
 static bool
 parse_port_word(const char *text, struct endpoint *e)
 {
@@ -305,8 +306,8 @@ get_u16(const uint8_t *p)
 	return (size_t)p[0] << 8 | p[1];
 }
 
-/* Castagnoli's polynomial, reflected (RFC 3720, appendix B.4), four bits at a
- * time. */
+/* Returns the CRC by Castagnoli's polynomial, reflected (RFC 3720, appendix
+ * B.4); processes four bits at a time. */
 static uint32_t
 crc32c(uint32_t crc, const uint8_t *data, size_t n)
 {
@@ -323,8 +324,8 @@ crc32c(uint32_t crc, const uint8_t *data, size_t n)
 	return crc;
 }
 
-/* The checksum is made of the header with zeros in place of the checksum (the
- * specification, PP2_TYPE_CRC32C). */
+/* Returns whether the checksum is right.  The sum is that of the header with
+ * zeros in place of the checksum (the specification, PP2_TYPE_CRC32C). */
 static bool
 has_checksum(const uint8_t *data, size_t size, const uint8_t *value)
 {
@@ -398,7 +399,8 @@ addresses_size(uint8_t family)
 	return sizes[family >> 4];
 }
 
-/* Ignores addresses that are not TCP's (the specification, 2.2). */
+/* Reads the addresses; ignores those that are not TCP's (the specification,
+ * 2.2). */
 static void
 read_addresses(const uint8_t *data, struct proxy_header *h)
 {
@@ -459,8 +461,8 @@ enum proxy_reading
 proxy_header_read(const uint8_t *data, size_t n, struct proxy_read *ret_read)
 {
 	*ret_read = (struct proxy_read){.size = 0};
-	/* Ask for a single byte first: if the data is not a header, that is to
-	 * be seen as early as possible. */
+	/* Ask for a single byte first: that shows as early as possible that
+	 * data are not a header. */
 	if (n == 0)
 		return incomplete(ret_read, 1);
 	if (begins_as(data, n, line_start, LINE_START_SIZE))

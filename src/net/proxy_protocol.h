@@ -7,7 +7,7 @@
  *	version 2, binary        signature 12 | version, command | family |
  *	                         length 16 bits | addresses | TLVs
  *
- * Nothing here does input or output.
+ * These functions do no input or output.
  */
 #ifndef NET_PROXY_PROTOCOL_H
 #define NET_PROXY_PROTOCOL_H
@@ -43,32 +43,32 @@ struct proxy_header {
 	enum proxy_version version;
 	/* The connection is the proxy's own, for instance a check. */
 	bool local;
-	/* The client's address, and the one that it has connected to: both IP,
-	 * or both of family 0 when the header has none of a TCP client; the
-	 * addresses of the connection are valid then. */
+	/* The client's address, and the address that it has connected to.  Both
+	 * are IP addresses; or both have family 0 when the header has no
+	 * addresses of a TCP client, and those of the connection count then. */
 	struct endpoint source, destination;
 	/* Version 2: the name that the client asked for (SNI), unchecked and
 	 * without a NUL.  Points into the bytes that were read.  Length 0:
 	 * none. */
 	const char *authority;
 	uint8_t authority_len;
-	/* Version 2, to be sent only: the protocol that was chosen with the
-	 * client (ALPN), NULL: none; and TLS with it, with PROXY_V2_TLS, NULL:
-	 * none. */
+	/* Version 2, only to be sent.  alpn: the protocol that was chosen with
+	 * the client (ALPN); NULL: none.  tls: TLS with the client, for
+	 * PROXY_V2_TLS; NULL: none. */
 	const char *alpn;
 	const struct proxy_tls *tls;
 };
 
-/* The length of the longest header that is made: three texts of 255 bytes, and
- * four short ones. */
+/* The length of the longest header that is made, which has three texts of 255
+ * bytes and four short ones. */
 #define PROXY_SHORT_MAX 64u
 #define PROXY_MADE_MAX                                                         \
 	(16u + 36u + 3u * (3u + 255u) + 3u + 5u + 4u * (3u + PROXY_SHORT_MAX))
 
-/* Writes the header and returns its size.  As in HAProxy, a header is LOCAL, or
- * UNKNOWN in version 1, without addresses, when it is local or not both
- * addresses are IP; an IPv4 address beside an IPv6 one is IPv4-mapped.  The
- * version must not be PROXY_OFF. */
+/* Writes the header and returns its size.  As in HAProxy, a header without
+ * addresses, LOCAL or in version 1 UNKNOWN, is made when the connection is
+ * local or not both addresses are IP; an IPv4 address beside an IPv6 address is
+ * IPv4-mapped.  The version must not be PROXY_OFF. */
 size_t proxy_header_make(
     const struct proxy_header *header, uint8_t out[PROXY_MADE_MAX]);
 
@@ -90,9 +90,8 @@ struct proxy_read {
 	const char *why; /* wrong: in a few words */
 };
 
-/* Looks for a header at the beginning of the n bytes received so far.  Checks
- * the CRC32c, if there is one.  Each prefix of incomplete data is incomplete.
- */
+/* Reads a header at the beginning of the n bytes received so far.  Checks the
+ * CRC32c, if there is one.  Each prefix of incomplete data is incomplete. */
 enum proxy_reading proxy_header_read(
     const uint8_t *data, size_t n, struct proxy_read *ret_read);
 

@@ -48,8 +48,8 @@ set_flag(int fd, int level, int option)
 	(void)setsockopt(fd, level, option, &on, sizeof(on));
 }
 
-/* A file of another kind must not be taken for a stale socket: connect(2)
- * refuses both in the same way. */
+/* Returns whether the file is a socket.  Another file must not be taken for a
+ * stale socket: connect(2) refuses both in the same way. */
 static bool
 is_socket(const struct addr *addr)
 {
@@ -58,7 +58,7 @@ is_socket(const struct addr *addr)
 	return lstat(addr->un.sun_path, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-/* Returns true when no process listens on the unix socket any more. */
+/* Returns whether no process listens on the unix socket any more. */
 static bool
 is_stale(const struct addr *addr)
 {
@@ -72,7 +72,8 @@ is_stale(const struct addr *addr)
 	return stale;
 }
 
-/* The umask gives the file its mode from the first moment. */
+/* Binds the unix socket.  The umask gives the file its mode from the first
+ * moment. */
 static int
 bind_unix(int fd, const struct addr *addr, uint32_t mode)
 {
@@ -105,8 +106,8 @@ bind_tcp(int fd, const struct addr *addr, bool both_families,
 	return bind_to(fd, addr);
 }
 
-/* Returns 0 or -errno.  A process that has given up root may not change a file
- * of root's, and needs not if it has the mode. */
+/* Sets the mode, unless the file has it: a process that has given up root may
+ * not change a file of root's.  Returns 0 or -errno. */
 static int
 set_socket_mode(const char *path, mode_t mode)
 {
@@ -119,9 +120,9 @@ set_socket_mode(const char *path, mode_t mode)
 	return chmod(path, mode) < 0 ? -errno : 0;
 }
 
-/* Gives a socket that was inherited the options and the mode that a new one
- * would get; those that bind(2) settles stay, and a foreign socket keeps what
- * the options do not give.  Returns 0 or -errno. */
+/* Gives an inherited socket the options and the mode that a new one would get.
+ * Options that bind(2) fixes stay, and a foreign socket keeps what the options
+ * do not give.  Returns 0 or -errno. */
 static int
 fit_inherited(int fd, const struct addr *addr, bool foreign, uint32_t mode,
     const struct sock_options *options, struct sock_refusal *refusal)
@@ -138,7 +139,8 @@ fit_inherited(int fd, const struct addr *addr, bool foreign, uint32_t mode,
 	return 0;
 }
 
-/* Returns the descriptor, or -errno with *refusal set if it was an option. */
+/* Makes the listening socket, or takes an inherited one.  Returns the
+ * descriptor, or -errno, with *refusal set if an option was refused. */
 static int
 listen_at(const struct addr *addr, bool both_families, uint32_t mode,
     const struct sock_options *options, struct sock_refusal *refusal)
@@ -227,7 +229,7 @@ sock_listen(
 }
 
 /* After shutdown(2) Linux keeps a port that was asked for, and releases a port
- * that it had chosen itself.  bind(2) fails with EINVAL in the first case. */
+ * that it had chosen itself.  In the first case bind(2) fails with EINVAL. */
 int
 sock_listen_again(int fd, const struct addr *addr, unsigned backlog)
 {
@@ -247,7 +249,8 @@ sock_local_addr(int fd, struct addr *ret_addr)
 	return true;
 }
 
-/* Returns 1 when connected already, 0 when under way, or -errno. */
+/* Starts the connect.  Returns 1 when it is complete already, 0 when it is
+ * under way, or -errno. */
 static int
 begin_connect(int fd, const struct addr *addr)
 {
@@ -257,7 +260,8 @@ begin_connect(int fd, const struct addr *addr)
 	return errno == EINPROGRESS || errno == EINTR ? 0 : -errno;
 }
 
-/* Several connections to different servers may share a port that is given. */
+/* Binds the socket to the source.  With a given port SO_REUSEADDR lets
+ * connections to different servers share it. */
 static int
 bind_source(int fd, const struct addr *source, const struct addr *to)
 {

@@ -13,21 +13,23 @@
 #include "net/addr.h"
 #include "net/sock_options.h"
 
-/* Returns a listening socket, or -1 with err set.  TCP: SO_REUSEADDR, and
- * TCP_NODELAY, which accepted connections inherit.  both_families: an IPv6
- * wildcard also takes IPv4; on a host without IPv6 it becomes the IPv4 one.
- * unix: the file gets the mode.  The socket of a listener that is gone is
- * replaced; any other file of that name is an error.  An inherited socket for
- * the address is used instead of a new one (inherited.h). */
+/* Returns a listening socket, or -1 with err set.  A TCP socket has
+ * SO_REUSEADDR, and TCP_NODELAY, which accepted connections inherit.
+ * both_families: an IPv6 wildcard also takes IPv4; on a host without IPv6 it
+ * becomes the IPv4 wildcard.  The file of a unix socket gets the mode; the
+ * socket of a listener that is gone is replaced, and any other file of that
+ * name is an error.  An inherited socket for the address is used instead of a
+ * new one (inherited.h). */
 int sock_listen(const struct addr *addr, bool both_families, uint32_t mode,
     struct err *err) MUST_CHECK;
 
-/* The same with options (NULL: none).  A refused option is an error. */
+/* Listens as sock_listen does, with options (NULL: none).  A refused option is
+ * an error. */
 int sock_listen_with(const struct addr *addr, bool both_families, uint32_t mode,
     const struct sock_options *options, struct err *err) MUST_CHECK;
 
-/* Listens again, after shutdown(2), at the TCP socket's former address. backlog
- * 0: SOCK_BACKLOG.  Returns 0 or -errno. */
+/* Listens again, after shutdown(2), at the TCP socket's former address.
+ * backlog 0: SOCK_BACKLOG.  Returns 0 or -errno. */
 int sock_listen_again(
     int fd, const struct addr *addr, unsigned backlog) MUST_CHECK;
 
@@ -35,29 +37,30 @@ int sock_listen_again(
  * false when there is none. */
 bool sock_local_addr(int fd, struct addr *ret_addr);
 
-/* Starts a connect.  Returns the descriptor (*ret_connected: already
- * connected), or -errno when the connect failed at once. */
+/* Starts a connect.  Returns the descriptor, or -errno when the connect failed
+ * at once.  *ret_connected: the connection is made already. */
 int sock_connect(const struct addr *addr, bool *ret_connected) MUST_CHECK;
 
 /* How to connect to a server. */
 struct sock_way {
 	const struct sock_options *options;
-	/* The address to bind to; NULL: none.  Port 0: the kernel chooses one
-	 * when it knows the destination, so that each destination has all
+	/* The address to bind to; NULL: none.  Port 0: the kernel chooses a
+	 * port when it knows the destination, so that each destination has all
 	 * ports.  Family AF_UNSPEC: bind to the port alone. */
 	const struct addr *source;
 	bool transparent; /* source is not an address of this host */
-	bool fast_open;   /* there are bytes to be sent at once */
+	bool fast_open;   /* TCP Fast Open: bytes will be sent at once */
 };
 
 /* Sets the options of a new TCP socket and binds it to the source.  Returns 0,
  * or -errno when an essential option or the source was refused (EADDRINUSE: the
- * source's port is taken).  ret_refusal->option is NULL unless any option or
- * the source was refused. */
+ * source's port is taken).  ret_refusal->option is NULL unless an option or the
+ * source was refused. */
 int sock_prepare(int fd, const struct addr *to, const struct sock_way *way,
     struct sock_refusal *ret_refusal) MUST_CHECK;
 
-/* Like sock_connect, by the given way; ret_refusal as in sock_prepare. */
+/* Starts a connect as sock_connect does, in the given way.  ret_refusal: as for
+ * sock_prepare. */
 int sock_connect_by(const struct addr *addr, const struct sock_way *way,
     bool *ret_connected, struct sock_refusal *ret_refusal) MUST_CHECK;
 
@@ -68,19 +71,20 @@ int sock_take_error(int fd) MUST_CHECK;
  * read. */
 bool sock_at_end(int fd);
 
-/* Returns the number of unread bytes, 0 if it is unknown.  Leaves SO_ERROR. */
+/* Returns the number of unread bytes; 0 if it is unknown.  Does not clear
+ * SO_ERROR. */
 int sock_unread(int fd);
 
 /* Returns the number of written bytes that a TCP peer has not acknowledged; 0
- * for a unix socket, whose data survives the close. */
+ * for a unix socket, whose data survive the close. */
 int sock_unacknowledged(int fd);
 
 /* Closes the socket with a reset.  Unsent and unacknowledged bytes are lost. */
 void sock_close_reset(int fd);
 
 /* Closes a TCP socket so that the peer does not learn of it.  With
- * CAP_NET_ADMIN no packet is sent; without, a reset that the first router
- * discards, which a peer on the same network still gets. */
+ * CAP_NET_ADMIN no packet is sent; without it, a reset is sent that the first
+ * router discards, but that a peer on the same network still gets. */
 void sock_close_silent(int fd);
 
 #endif

@@ -18,7 +18,8 @@
 
 static const struct sock_options none;
 
-/* Returns false when the file of /proc/sys cannot be read. */
+/* Reads the first line of a file of /proc/sys.  Returns false, with out empty,
+ * when that fails. */
 static bool
 sysctl_line(const char *path, char *out, size_t size)
 {
@@ -31,7 +32,7 @@ sysctl_line(const char *path, char *out, size_t size)
 	return ok;
 }
 
-/* Returns the nth number of the file, from 0; -1: there is none. */
+/* Returns the nth number of the file, counted from 0; -1: there is none. */
 static long
 sysctl_number(const char *path, int nth)
 {
@@ -46,8 +47,8 @@ sysctl_number(const char *path, int nth)
 
 /* -- setting options -- */
 
-/* The functions below set what differs between from and to.  They return
- * whether to go on with the next option. */
+/* A change of options.  The functions below set the options in which from and
+ * to differ.  They return whether to go on with the next option. */
 struct change {
 	int fd, family;
 	const struct sock_options *from, *to;
@@ -91,7 +92,8 @@ change_number(struct change *c, const char *option, int level, int name,
 	return from == to || set_number(c, option, level, name, to);
 }
 
-/* kernels: the file with the kernel's default. */
+/* Sets one of the times of keepalive.  kernels: the file with the kernel's
+ * default. */
 static bool
 change_keepalive_time(
     struct change *c, int name, unsigned from, unsigned to, const char *kernels)
@@ -121,8 +123,9 @@ change_keepalive(struct change *c)
 	           SYSCTL_TCP "keepalive_probes");
 }
 
-/* A buffer size that was set is locked.  Without a lock the kernel adapts the
- * size of each connection, beginning with its default. */
+/* Sets a buffer size, which locks it; without a size, sets the kernel's default
+ * and removes the lock, so that the kernel adapts the size of each connection
+ * again. */
 static bool
 change_buffer(struct change *c, const char *option, int name, uint64_t from,
     uint64_t to, int lock, const char *kernels)
@@ -140,7 +143,7 @@ change_buffer(struct change *c, const char *option, int name, uint64_t from,
 	adapted = sysctl_number(kernels, 1);
 	if (adapted <= 0)
 		return refuse_option(c, option, ENOENT);
-	/* The kernel doubles it. */
+	/* The kernel doubles the size that is set. */
 	return set_number(c, option, SOL_SOCKET, name, (uint64_t)adapted / 2) &&
 	       set_number(c, option, SOL_SOCKET, SO_BUF_LOCK,
 	           (unsigned)(locks & ~lock));
@@ -163,7 +166,8 @@ change_congestion(struct change *c)
 	    c, "congestion", IPPROTO_TCP, TCP_CONGESTION, to, strlen(to));
 }
 
-/* An IPv6 socket may carry IPv4 as well, which has its own field. */
+/* Sets the DSCP.  An IPv6 socket may carry IPv4 as well, which has its own
+ * field. */
 static bool
 change_dscp(struct change *c)
 {
@@ -174,8 +178,8 @@ change_dscp(struct change *c)
 	       change_number(c, "dscp", IPPROTO_IP, IP_TOS, from, to);
 }
 
-/* The options that listeners and sockets towards a server share, but for
- * interface. */
+/* Changes the options that listeners and sockets towards a server share, except
+ * for interface. */
 static bool
 change_common(struct change *c)
 {
@@ -206,7 +210,8 @@ change_listener(struct change *c)
 	           from->fast_open, to->fast_open);
 }
 
-/* While the socket listens, listen(2) only changes how many may wait. */
+/* Changes the backlog: while the socket listens, listen(2) only sets how many
+ * connections may wait. */
 static bool
 change_backlog(struct change *c)
 {
@@ -217,8 +222,9 @@ change_backlog(struct change *c)
 	       refuse_option(c, "backlog", errno);
 }
 
-/* The last of a change that may have to be undone: a process that is not root
- * may set an interface, but not take it away. */
+/* Changes the interface, as the last option of a change that may have to be
+ * undone: a process that is not root may set an interface, but not remove it.
+ */
 static bool
 change_interface(struct change *c)
 {

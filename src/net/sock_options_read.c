@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the kernel has for a socket: sock_options_read and sock_backlog of
- * sock_options.h.
+ * Reads the options that the kernel has for a socket: sock_options_read and
+ * sock_backlog of sock_options.h.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,7 +17,7 @@ struct reading {
 	int fd, fresh;
 };
 
-/* Returns -1 if the kernel does not tell. */
+/* Returns the option's number; -1 if the kernel does not tell it. */
 static int
 read_number(int fd, int level, int name)
 {
@@ -27,7 +27,7 @@ read_number(int fd, int level, int name)
 	return getsockopt(fd, level, name, &n, &len) == 0 ? n : -1;
 }
 
-/* Returns 0 for the value of a new socket. */
+/* Returns the option's number; 0 if it is that of a new socket. */
 static unsigned
 unusual_number(const struct reading *r, int level, int name)
 {
@@ -37,7 +37,8 @@ unusual_number(const struct reading *r, int level, int name)
 	                                                        : (unsigned)n;
 }
 
-/* Leaves ret_text empty for the value of a new socket. */
+/* Reads the option's text; leaves ret_text empty if it is that of a new socket.
+ */
 static void
 read_unusual_text(
     const struct reading *r, int level, int name, char *ret_text, size_t size)
@@ -52,8 +53,9 @@ read_unusual_text(
 		memset(ret_text, 0, size);
 }
 
-/* The kernel reports twice of what was set.  A size that it adapts is none that
- * was set; kernels before 5.16 do not tell which are. */
+/* Returns the buffer size that was set; 0 if none was.  The kernel reports
+ * twice that size.  A size that it adapts was not set, but kernels before 5.16
+ * do not tell which are adapted. */
 static uint64_t
 read_buffer(const struct reading *r, int name, int lock)
 {
@@ -70,8 +72,8 @@ sock_backlog(int fd, uint32_t *ret_waiting, uint32_t *ret_max)
 	struct tcp_info info;
 	socklen_t len = sizeof(info);
 
-	/* While it listens both have another meaning than their names'
-	 * (tcp_get_info). */
+	/* In a listening socket both fields have another meaning than their
+	 * names (tcp_get_info). */
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 ||
 	    len < offsetof(struct tcp_info, tcpi_lost) ||
 	    info.tcpi_state != TCP_LISTEN)

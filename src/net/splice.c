@@ -64,8 +64,8 @@ enlarge(int fd)
 	return got < 0 ? 0 : (uint32_t)got;
 }
 
-/* Returns false also when the pipe is too small to be useful: a user above the
- * limit of pages gets pipes of two pages. */
+/* Opens the pipe.  Returns false on failure, and when the pipe is too small to
+ * be useful: a user above the limit of pages gets pipes of two pages. */
 static bool
 pipe_open(struct splice_pipe *pipe)
 {
@@ -89,7 +89,8 @@ set_idle_n(struct splice_pool *pool, uint32_t n)
 		pool->idle_least = n;
 }
 
-/* Returns an idle pipe, or one that is to be opened (*ret_open), or NULL. */
+/* Returns an idle pipe, a pipe that the caller has to open (*ret_open), or
+ * NULL. */
 static struct splice_pipe *
 take_locked(struct splice_pool *pool, uint64_t now_ns, bool *ret_open)
 {

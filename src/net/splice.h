@@ -20,33 +20,33 @@
 #include "base/atomics.h"
 #include "base/lock.h"
 
-/* The size that a pipe is asked to have, and the least size that is worth
+/* The size that is requested for a pipe, and the least size that is worth
  * splicing. */
 #define SPLICE_PIPE_MAX (1024u * 1024)
 #define SPLICE_PIPE_MIN (64u * 1024)
 
 struct splice_pipe {
 	int read_fd, write_fd;
-	uint32_t size; /* bytes it takes, at most: a page may be half empty */
+	uint32_t size; /* the most bytes; fewer if pages are half empty */
 	uint32_t held; /* bytes in it */
 	struct splice_pipe *next; /* while it is idle, or closed */
 };
 
 struct splice_pool {
 	struct lock lock;
-	struct splice_pipe *pipes;  /* all of them, max, but for extra ones */
-	struct splice_pipe *closed; /* those without descriptors */
-	struct splice_pipe *idle;   /* the one used last is on top */
-	uint64_t retry_ns;          /* none is made before that */
+	struct splice_pipe *pipes;  /* all `max` pipes, but not extra ones */
+	struct splice_pipe *closed; /* pipes without descriptors */
+	struct splice_pipe *idle;   /* last used first */
+	uint64_t retry_ns;          /* no pipe is made before this time */
 	uint32_t idle_least;        /* of idle_n since the last trim */
 	/* Written under the lock, read by any thread, relaxed. */
 	uint32_t max;     /* pipes that may exist; 0: never splice */
-	uint32_t open;    /* that exist */
+	uint32_t open;    /* pipes that exist */
 	uint32_t idle_n;  /* of these, not taken now */
 	uint64_t made;    /* ever */
 	uint64_t small;   /* of these, smaller than SPLICE_PIPE_MAX */
 	uint64_t refused; /* asked for and not given */
-	uint64_t bytes;   /* sizes of those that are open */
+	uint64_t bytes;   /* sizes of the open pipes */
 } CACHE_LINE_ALIGNED;
 
 struct splice_status {
@@ -57,7 +57,8 @@ struct splice_status {
 /* Returns the numbers for `show info`.  Any thread. */
 struct splice_status splice_pool_status(const struct splice_pool *pool);
 
-/* When memory is short the pool is empty: its max is 0. */
+/* Initializes the pool.  When memory is short the pool is empty: its max is 0.
+ */
 void splice_pool_init(struct splice_pool *pool, uint32_t max);
 
 /* Closes all pipes, which must have been given back. */
@@ -68,25 +69,25 @@ void splice_pool_fini(struct splice_pool *pool);
  * refusal the system is not asked again for a while. */
 struct splice_pipe *splice_pool_take(struct splice_pool *pool, uint64_t now_ns);
 
-/* Makes a pipe of the two ends of one that another process has filled, of held
- * bytes, which the caller owns.  There may be more than `max` then.  Takes
- * ownership of the descriptors, also on failure.  Returns NULL when memory is
- * short.  Any thread. */
+/* Makes a pipe from the two ends of a pipe that another process has filled with
+ * held bytes.  The caller owns the pipe.  There may be more than `max` pipes
+ * then.  Takes ownership of the descriptors, also on failure.  Returns NULL
+ * when memory is short.  Any thread. */
 struct splice_pipe *splice_pool_adopt(
     struct splice_pool *pool, int read_fd, int write_fd, uint32_t held);
 
-/* Gives a pipe back. A pipe that holds bytes is closed. Any thread. */
+/* Gives a pipe back.  A pipe that holds bytes is closed.  Any thread. */
 void splice_pool_give(struct splice_pool *pool, struct splice_pipe *pipe);
 
-/* Called now and then: closes the pipes that were idle all the time since the
- * last call. */
+/* Closes the pipes that were idle all the time since the last call.  To be
+ * called now and then. */
 void splice_pool_trim(struct splice_pool *pool);
 
 /* Moves bytes from the socket into the pipe, which must be empty: -EAGAIN then
- * means that the socket has nothing now.  Returns the number of bytes or
- * -errno. Fewer than asked for does not mean that the socket is empty: a pipe
- * has a number of slots, and each piece takes one.  0 is the end, or urgent
- * data: only a recv can tell. */
+ * means that the socket has no bytes now.  Returns the number of bytes or
+ * -errno.  Fewer bytes than asked for do not mean that the socket is empty: a
+ * pipe has a number of slots, and each piece takes one.  0 means the end or
+ * urgent data: only a recv can tell which. */
 ssize_t splice_in(struct splice_pipe *pipe, int fd, size_t size);
 
 /* Moves bytes from the pipe, which must hold some, into the socket: -EAGAIN

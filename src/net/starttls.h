@@ -3,10 +3,10 @@
  *
  * PostgreSQL (protocol 3.0, "SSL Session Encryption" and "GSSAPI Session
  * Encryption"): a client begins with a request of 8 bytes, and the server
- * answers with a single byte: `S`, then TLS follows; or `N`, then the client
- * goes on without it, asks for the other kind of encryption, or leaves.
- * A client may also begin with TLS at once (PostgreSQL 17, sslnegotiation
- * direct), or with a message that asks for nothing.
+ * answers with a single byte.  After `S` TLS follows; after `N` the client goes
+ * on without TLS, asks for the other kind of encryption, or leaves.  A client
+ * may also begin with TLS at once (PostgreSQL 17, sslnegotiation direct), or
+ * with a message that asks for no encryption.
  */
 #ifndef NET_STARTTLS_H
 #define NET_STARTTLS_H
@@ -32,7 +32,8 @@ enum pgsql_request {
 /* The SSLRequest, as a client sends it. */
 extern const uint8_t pgsql_tls_request[PGSQL_REQUEST_SIZE];
 
-/* Reads the request that a client begins with.  size: the bytes so far. */
+/* Returns the request that a client's bytes begin with.  size: the number of
+ * bytes so far. */
 enum pgsql_request pgsql_request_read(const uint8_t *data, size_t size);
 
 /* Writes an ErrorResponse of the severity FATAL.  state: the five characters of

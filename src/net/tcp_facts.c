@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See tcp_facts.h.  The kernel's header has fields that the C library's does
- * not have; the two cannot be included together, hence a file of its own.
+ * See tcp_facts.h.  This is a separate file because it needs the kernel's
+ * header, which has fields that the C library's does not have, and the two
+ * cannot be included together.
  */
 #include "net/tcp_facts.h"
 
@@ -18,8 +19,8 @@ enum {
 };
 
 /* Returns whether the handshake was completed.  After a reset the state no
- * longer shows that; the bytes acknowledged do, because the kernel counts the
- * SYN of a connect, and the data of either side. */
+ * longer shows that, but the number of acknowledged bytes does: the kernel
+ * counts in it the SYN of a connect, and the data of either side. */
 static bool
 was_up(const struct tcp_info *info)
 {
@@ -47,7 +48,7 @@ tcp_facts_read(int fd, struct tcp_facts *ret_facts)
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) < 0 ||
 	    !was_up(&info))
 		return false;
-	/* The variance starts at a value of its own before the first sample. */
+	/* Before the first sample the variance has an initial value. */
 	measured = info.tcpi_rtt > 0;
 	*ret_facts = (struct tcp_facts){
 	    .delivery_rate = info.tcpi_delivery_rate,

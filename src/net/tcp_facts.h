@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Kernel data of a TCP connection: the part of TCP_INFO that tells a slow path
- * from a slow peer.
+ * The kernel's facts about a TCP connection: the part of TCP_INFO that tells a
+ * slow path from a slow peer.
  */
 #ifndef NET_TCP_FACTS_H
 #define NET_TCP_FACTS_H
@@ -12,9 +12,8 @@
 
 #define TCP_FACT_UNKNOWN UINT32_MAX
 
-/* The kernel may not have measured a connection: each field has a value for
- * that.
- */
+/* Facts about a connection.  Each field has a value for a fact that the kernel
+ * has not measured. */
 struct tcp_facts {
 	uint64_t delivery_rate; /* bytes a second, the latest; 0: unknown */
 	/* Microseconds, or TCP_FACT_UNKNOWN. */
@@ -24,8 +23,8 @@ struct tcp_facts {
 };
 
 /* Reads the facts of a connection, also of one that was reset.  Returns false
- * for a socket that is not TCP and for a connection that was never up, for
- * which the kernel has initial values only.  Takes half a microsecond and more;
+ * for a socket that is not TCP and for a connection that was never up, because
+ * the kernel has only initial values for it.  Takes half a microsecond or more;
  * never blocks. */
 bool tcp_facts_read(int fd, struct tcp_facts *ret_facts) MUST_CHECK;
 

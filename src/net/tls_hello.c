@@ -23,9 +23,9 @@ number16(const uint8_t *data)
 }
 
 /* Returns whether these bytes, 1 to RECORD_HEAD of them, begin a record of the
- * handshake.  A server has to take any version of a record here (RFC 5246 E.1,
- * RFC 8446 5.1); only those before SSL 3.0, whose hellos have another form, are
- * refused, as in HAProxy. */
+ * handshake.  A server has to accept any version of a record here (RFC 5246
+ * E.1, RFC 8446 5.1).  As in HAProxy, only versions before SSL 3.0, whose
+ * hellos have another form, are refused. */
 static bool
 begins_record(const uint8_t *data, size_t size)
 {
@@ -45,7 +45,7 @@ struct part {
 	const uint8_t *at;
 	size_t in_record; /* bytes up to the end of the record that at is in */
 	size_t left;      /* of the part */
-	bool bad;         /* a read went beyond its end */
+	bool bad;         /* a read went beyond the part's end */
 };
 
 static void
@@ -77,7 +77,8 @@ part_u16(struct part *p)
 	return high << 8 | part_u8(p);
 }
 
-/* Moves the first n bytes to a part of their own. */
+/* Splits the first n bytes off the part, and returns them as a part of their
+ * own. */
 static struct part
 part_split(struct part *p, size_t n)
 {
@@ -125,7 +126,8 @@ tls_name_normalize(const char *name, size_t len, char *out, uint8_t *ret_len)
 
 		if (c >= 'A' && c <= 'Z')
 			c = (char)(c - 'A' + 'a');
-		/* A label has a letter, so there is one around each dot. */
+		/* Each label has a character, so there is one on each side of a
+		 * dot. */
 		if (!is_label_char(c) &&
 		    (c != '.' || i == 0 || i == len - 1 || name[i - 1] == '.'))
 			return false;
@@ -152,7 +154,7 @@ read_host(struct part name, struct tls_hello *hello)
 	}
 }
 
-/* Reads the first of the host names; RFC 6066 allows one. */
+/* Reads the first of the host names; RFC 6066 allows only one. */
 static bool
 read_server_name(struct part extension, struct tls_hello *hello)
 {
@@ -181,7 +183,7 @@ add_protocol(struct part name, struct tls_hello *hello)
 		hello->alpn[hello->alpn_len++] = (uint8_t)part_u8(&name);
 }
 
-/* Reads the names of the protocols, of which none may be empty (RFC 7301). */
+/* Reads the names of the protocols; no name may be empty (RFC 7301). */
 static bool
 read_alpn(struct part extension, struct tls_hello *hello)
 {
@@ -198,8 +200,8 @@ read_alpn(struct part extension, struct tls_hello *hello)
 	return !list.bad && !extension.bad && extension.left == 0;
 }
 
-/* Reads server_name and ALPN, which may appear once each: with two, the server
- * behind could choose the other one. */
+/* Reads server_name and ALPN.  Each may appear only once: of two, the server
+ * behind lfproxy could choose the other one. */
 static bool
 read_extensions(struct part extensions, struct tls_hello *hello)
 {

@@ -16,7 +16,7 @@ trust_fill(X509_STORE *trust, const char *file, struct err *err)
 		return X509_STORE_set_default_paths(trust) == 1 || err_oom(err);
 	if (X509_STORE_load_file(trust, file) == 1)
 		return true;
-	/* OpenSSL does not say why a file cannot be opened. */
+	/* OpenSSL does not tell why a file cannot be opened. */
 	if (eaccess(file, R_OK) < 0)
 		return err_set(
 		    err, "'%s' cannot be read: %s", file, strerror(errno));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The authorities whose certificates a TLS peer may have.
+ * The certificate authorities that are trusted to sign a TLS peer's
+ * certificate.
  */
 #ifndef NET_TRUST_H
 #define NET_TRUST_H
@@ -8,12 +9,12 @@
 
 #include "base/err.h"
 
-/* Reads a PEM file of certificates; NULL: those of the system.  The store is
- * counted (X509_STORE_up_ref), and never changed.  Returns NULL with err set.
- */
+/* Reads the authorities from a PEM file; NULL: those of the system.  The store
+ * has references (X509_STORE_up_ref), and never changes.  Returns NULL with err
+ * set on failure. */
 X509_STORE *trust_load(const char *file, struct err *err) MUST_CHECK;
 
-/* Returns trust, with another reference unless it is NULL. */
+/* Adds a reference.  Returns trust.  Accepts NULL. */
 X509_STORE *trust_ref(X509_STORE *trust);
 
 /* Drops a reference.  Accepts NULL. */
