@@ -15,7 +15,7 @@
  * its own place, another place, and the share of the cell that is the own
  * place's. */
 struct alias_cell {
-	uint32_t share; /* of 2^32 */
+	uint32_t share; /* in 1/2^32 */
 	uint32_t other;
 };
 

@@ -31,7 +31,7 @@ struct lineup;
 struct seat {
 	unsigned id;
 	uint32_t weight;
-	uint32_t name; /* where it begins among the names */
+	uint32_t name; /* the offset among the names */
 };
 
 struct maglev {

@@ -21,7 +21,7 @@
  * one applies. */
 struct agent_orders {
 	bool has_weight, has_maxconn, has_admin, has_health;
-	bool understood; /* one of them at least */
+	bool understood; /* at least one word is known */
 	unsigned weight, maxconn;
 	enum server_admin admin;
 	bool up; /* without has_health: true */

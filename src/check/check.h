@@ -41,14 +41,14 @@ struct check {
 	const struct check_ops *ops;
 	ev_timer timer;      /* until the next start; stopped while running */
 	uint64_t due_ns;     /* when the timer should expire */
-	uint64_t started_ns; /* of the running or the last check */
+	uint64_t started_ns; /* start of the running or the last check */
 	bool running;
 	struct talk *talk; /* the run's, while it talks; else NULL */
-	void *run;         /* of the ops, while running: run_size bytes */
+	void *run;         /* for the ops, while running: run_size bytes */
 };
 
 struct check_ops {
-	size_t run_size; /* of what a run needs beside its talk; may be 0 */
+	size_t run_size; /* what a run needs beside its talk; may be 0 */
 	/* Starts a run, whose memory is zeroed.  Returns false when memory is
 	 * short.  Otherwise check_done or check_skip is called exactly once,
 	 * within the timeout, perhaps from within start. */

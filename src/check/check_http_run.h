@@ -22,9 +22,9 @@ struct http_run {
 	enum check_tls tls;
 	bool connected;
 	bool failed;      /* out of memory, or an option unknown to curl */
-	bool head_ended;  /* of the last answer */
+	bool head_ended;  /* the last answer has its whole head */
 	int socket_error; /* errno of making the socket */
-	char reason[64];  /* of the last status line */
+	char reason[64];  /* from the last status line */
 	char error[CURL_ERROR_SIZE];
 	struct err refusal; /* why TLS could not begin; else empty */
 };

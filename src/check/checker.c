@@ -27,7 +27,7 @@ struct checker {
 	struct check_schedule schedule;
 	struct entry *entries;
 	size_t n;
-	size_t near;        /* where checker_find begins */
+	size_t near;        /* the entry where checker_find begins */
 	struct entry *next; /* between prepare and commit */
 	size_t next_n;
 };

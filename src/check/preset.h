@@ -27,7 +27,7 @@ enum check_trait {
 struct check_verdict {
 	unsigned code; /* 0: none */
 	bool refused;
-	char text[96]; /* of a refusal, on one line */
+	char text[96]; /* the refusal, on one line */
 };
 
 /* The longest step of a preset, with a user of 64 characters. */

@@ -32,13 +32,13 @@ struct talk {
 	void *arg;
 	enum talk_phase phase;
 	int fd;
-	int error; /* of the start; the timer reports it */
+	int error; /* failure of the start; the timer reports it */
 	ev_io io;
 	ev_timer timeout;
 	SSL *ssl;
 	size_t step;  /* the present one */
-	size_t sent;  /* of it, or of the header */
-	size_t since; /* the first step since the last that sent */
+	size_t sent;  /* bytes of the step, or of the header */
+	size_t since; /* the first step behind the last that sent */
 	size_t n;     /* bytes of data */
 	char data[];  /* DATA_MAX_BYTES, if there are steps */
 };

@@ -50,7 +50,7 @@ struct talk_result {
 	int error; /* not 0: there was no connection, and this is why */
 	enum check_status status; /* otherwise */
 	const char *text;         /* in words, may be empty */
-	const char *data;         /* what came since the last step that sent */
+	const char *data;         /* the bytes since the last step that sent */
 	size_t n;
 	/* The connection.  A callee that sets this to -1 takes ownership of it.
 	 */

@@ -12,7 +12,7 @@
 
 struct cidr {
 	uint16_t family; /* AF_INET, AF_INET6, or AF_UNIX: all such peers */
-	uint8_t bits;    /* of ip, from its beginning; the others are 0 */
+	uint8_t bits;    /* leading bits of ip that count; others are 0 */
 	uint8_t ip[16];
 };
 

@@ -59,8 +59,8 @@ enum handover_kind {
 	 * backends and servers: how much the sender has counted there since the
 	 * last such line. */
 	HANDOVER_COUNTERS,
-	/* A text: lines about what is to happen later to what COMMANDS have
-	 * changed (control/later.h). */
+	/* A text: lines about ends of changes and drains that are still to
+	 * come, which COMMANDS do not have (control/later.h). */
 	HANDOVER_LATER,
 	HANDOVER_SOURCES, /* a text: control/sources_sent.h */
 	HANDOVER_CLOSED,  /* data: proxy/closed_image.h */
@@ -86,10 +86,10 @@ enum handover_kind {
 struct handover {
 	enum handover_kind kind;
 	uint32_t version;
-	size_t n;                                /* of the descriptors */
+	size_t n;                                /* number of descriptors */
 	struct addr asked[HANDOVER_SOCKETS_MAX]; /* SOCKETS only */
 	int fds[HANDOVER_SOCKETS_MAX];
-	size_t size; /* of the text or the data */
+	size_t size; /* size of the text or the data */
 	union {
 		char text[HANDOVER_TEXT_MAX]; /* "": none */
 		uint8_t data[HANDOVER_DATA_MAX];

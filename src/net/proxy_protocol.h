@@ -35,7 +35,7 @@ struct proxy_tls {
 	uint8_t client; /* PROXY_TLS_ */
 	bool verified;  /* the client had a certificate, which was good */
 	const char *version, *cn, *cipher;
-	const char *sig_alg, *key_alg; /* of the proxy's certificate */
+	const char *sig_alg, *key_alg; /* the proxy's certificate's */
 };
 
 /* The contents of a header. */

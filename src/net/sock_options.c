@@ -366,7 +366,8 @@ report_curtailed(const struct curtailed *c, const char *format, ...)
 	c->warn(sentence, c->arg);
 }
 
-/* The kernel reports twice of what it took. */
+/* Reports a buffer that is smaller than wanted.  The kernel tells twice the
+ * size that it has accepted. */
 static void
 check_buffer(int fd, const struct curtailed *c, const char *option, int name,
     const char *sysctl, uint64_t wanted)

@@ -38,13 +38,13 @@ struct splice_pool {
 	struct splice_pipe *closed; /* pipes without descriptors */
 	struct splice_pipe *idle;   /* last used first */
 	uint64_t retry_ns;          /* no pipe is made before this time */
-	uint32_t idle_least;        /* of idle_n since the last trim */
+	uint32_t idle_least;        /* the least idle_n since the last trim */
 	/* Written under the lock, read by any thread, relaxed. */
 	uint32_t max;     /* pipes that may exist; 0: never splice */
 	uint32_t open;    /* pipes that exist */
-	uint32_t idle_n;  /* of these, not taken now */
+	uint32_t idle_n;  /* open pipes that are not taken */
 	uint64_t made;    /* ever */
-	uint64_t small;   /* of these, smaller than SPLICE_PIPE_MAX */
+	uint64_t small;   /* made smaller than SPLICE_PIPE_MAX */
 	uint64_t refused; /* asked for and not given */
 	uint64_t bytes;   /* sizes of the open pipes */
 } CACHE_LINE_ALIGNED;

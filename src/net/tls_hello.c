@@ -44,7 +44,7 @@ begins_record(const uint8_t *data, size_t size)
 struct part {
 	const uint8_t *at;
 	size_t in_record; /* bytes up to the end of the record that at is in */
-	size_t left;      /* of the part */
+	size_t left;      /* bytes left of the part */
 	bool bad;         /* a read went beyond the part's end */
 };
 

@@ -21,8 +21,8 @@
 /* The fate of the next connection of the backlog. */
 enum accept_end {
 	ACCEPT_STOPPED, /* there is none, or no session for it */
-	ACCEPT_REFUSED, /* it is gone */
-	ACCEPT_STARTED  /* it has a session */
+	ACCEPT_REFUSED, /* the connection is gone */
+	ACCEPT_STARTED  /* the connection has a session */
 };
 
 /* -- the kept connection -- */

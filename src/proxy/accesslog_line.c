@@ -54,7 +54,8 @@ haproxys_handshake_error(const struct line *l)
 	}
 }
 
-/* HAProxy's form, with the number of the listen as its name:
+/* Renders a failed handshake as HAProxy does, with the number of the listen as
+ * its name:
  *
  *   client_ip:client_port [date] frontend/listen: error (reason) */
 static size_t
@@ -72,8 +73,8 @@ render_handshake_error(const struct line *l, const char *date,
 	return n < (int)size ? (size_t)n : size;
 }
 
-/* HAProxy's format (its configuration manual, "TCP log format"), with `option
- * logasap` for sessions that go on:
+/* Renders HAProxy's format (its configuration manual, "TCP log format"), with
+ * `option logasap` for sessions that go on:
  *
  *   client_ip:client_port [date] frontend backend/server Tw/Tc/[+]Tt [+]bytes
  *   termination actconn/feconn/beconn/srv_conn/[+]retries

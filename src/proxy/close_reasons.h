@@ -113,9 +113,9 @@ enum close_reason {
 
 /* How far a session has got. */
 enum close_phase {
-	PHASE_HELLO,   /* its backend is not known yet */
-	PHASE_QUEUED,  /* it waits in the queue */
-	PHASE_CONNECT, /* it has no connected server yet */
+	PHASE_HELLO,   /* the backend is not known yet */
+	PHASE_QUEUED,  /* the session waits in the queue */
+	PHASE_CONNECT, /* no server is connected yet */
 	PHASE_DATA,    /* the server is connected */
 	CLOSE_PHASES
 };

@@ -21,7 +21,7 @@ struct gate_answer {
 	/* Bit n: the client counts in the frontend's limit n until gate_leave;
 	 * 0 if it is refused. */
 	uint16_t limits;
-	bool by_limit; /* it is refused by a limit, and by no rule */
+	bool by_limit; /* a limit refuses the client, and no rule */
 };
 
 /* Returns whether the action turns the client away, at once or after a time. */

@@ -35,7 +35,7 @@ struct pending_pool {
 	struct slab slab;
 	uint32_t used; /* buffers with memory, taken or not */
 	uint32_t
-	    idle; /* of these, not taken at the last trim; control thread */
+	    idle; /* with memory, not taken at the last trim; control thread */
 };
 
 /* The most buffers that one trim looks at: this takes some 20 ms, for some 256

@@ -74,7 +74,8 @@ proxy_fini(struct proxy *proxy)
 	slab_fini(&proxy->sessions);
 }
 
-/* The slab makes whole chunks. */
+/* Returns how many numbers the sessions of this process may have: the slab
+ * makes whole chunks. */
 static uint32_t
 numbers_size(const struct proxy *proxy)
 {

@@ -29,7 +29,7 @@ struct proxy_thread {
 	struct proxy *proxy;
 	struct closed_ring *closed;
 	uint8_t buffer[RELAY_BUFFER];
-	uint8_t records[PENDING_SIZE]; /* of TLS, before they are sent */
+	uint8_t records[PENDING_SIZE]; /* TLS records before they are sent */
 };
 
 /* Limits on the sessions of the whole process, from the configuration or the
@@ -39,7 +39,7 @@ struct proxy_limits {
 	uint32_t sessions;     /* at a time; 0: as many as there is room for */
 	uint32_t connect_rate; /* connections per second, 0: no limit */
 	uint32_t session_rate; /* the same, as HAProxy has both */
-	uint64_t due_ns;       /* of the next connection; any thread */
+	uint64_t due_ns;       /* when the next may come; any thread */
 };
 
 /* Returns the smaller of both rates, 0: no limit. */
@@ -107,7 +107,7 @@ struct proxy {
 	 * paused, from their last turn there to their first one here.  Any
 	 * thread, relaxed. */
 	struct histogram pauses;
-	uint32_t long_pauses; /* of more than PAUSE_LONG_NS; relaxed */
+	uint32_t long_pauses; /* above PAUSE_LONG_NS; relaxed */
 	/* How many sessions are still to come from the former process.  They
 	 * count towards the limit on sessions.  The control thread writes,
 	 * relaxed. */

@@ -177,7 +177,7 @@ struct session {
 	uint8_t gate;          /* enum gate_action */
 	uint8_t closer;        /* enum closer: whose end came first */
 	uint8_t tries;         /* connects so far; [P21] */
-	uint8_t tried_n;       /* of tried */
+	uint8_t tried_n;       /* entries of tried */
 	bool redispatched : 1; /* more than one server was tried */
 	bool queued : 1;       /* waiter is in the queue, or was granted */
 	bool pausing : 1;      /* waiter pauses there, or was called */
@@ -186,9 +186,9 @@ struct session {
 	bool spoke : 1;        /* see session_deadline.h */
 	bool declared : 1;     /* this turn, or the next, was declared long */
 	bool handshaking : 1;  /* counted among the frontend's handshakes */
-	bool was_reset : 1;    /* its last server did so, and was blamed */
+	bool was_reset : 1;    /* by its last server, against which it counts */
 	uint8_t waits : 4;     /* pauses in a row for a full backlog */
-	uint8_t ejected_n : 4; /* of tried, ejected because of this session */
+	uint8_t ejected_n : 4; /* entries ejected because of this session */
 	uint16_t limits;       /* bit n: it counts in the frontend's limit n */
 	uint32_t hold_ms;      /* how long it is HELD, or was; 0: not at all */
 	uint16_t source_port;  /* taken from server->ports; 0: none */

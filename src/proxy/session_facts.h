@@ -19,8 +19,8 @@ struct session_facts {
 	/* Constant during the session, also in another process; not used for
 	 * another session within an hour; never 0. */
 	uint64_t id;
-	uint32_t index;      /* of its slot, in this process */
-	uint32_t generation; /* of its claim */
+	uint32_t index;      /* its slot in this process */
+	uint32_t generation; /* its claim's */
 	enum session_state state;
 	/* Valid until the caller returns to the control loop. */
 	const struct frontend *frontend;
@@ -30,7 +30,7 @@ struct session_facts {
 	struct endpoint peer; /* the proxy that named the client, or family 0 */
 	char sni[TLS_NAME_MAX + 1];   /* "": none, or not known so far */
 	struct session_tls_shown tls; /* with the client */
-	bool asked_tls; /* it has asked for TLS first, see starttls.h */
+	bool asked_tls; /* the client has asked for TLS, see starttls.h */
 	struct server_tls server_tls;
 	uint64_t accepted_ms, accepted_wall_us;
 	uint64_t deadline_ms; /* clock_now_ms */
@@ -38,7 +38,7 @@ struct session_facts {
 	unsigned server_port; /* see server_address_at */
 	int fd[2];            /* by enum handle_side; -1: none */
 	uint64_t received[2];
-	bool waits[2]; /* for bandwidth, to read from that side */
+	bool waits[2]; /* for bandwidth, before that side is read */
 };
 
 /* Returns a session's id, made of its number and the time when it was accepted.
@@ -74,9 +74,9 @@ bool session_facts_tell(
 
 /* The facts that decide whether a session moves to another shard. */
 struct session_load {
-	uint32_t generation;       /* of its claim */
+	uint32_t generation;       /* its claim's */
 	uint32_t busy;             /* see event_handler.busy */
-	const struct shard *shard; /* where it is registered */
+	const struct shard *shard; /* the shard that has its descriptors */
 	uint64_t accepted_ms;
 };
 

@@ -88,8 +88,8 @@ enum image_phase {
 #define IMAGE_SPOKE        0x004u
 #define IMAGE_WAS_RESET    0x008u
 #define IMAGE_DELAYED      0x010u /* the gate's answer was a delay */
-#define IMAGE_INSPECTED    0x020u /* it has a struct inspection */
-#define IMAGE_ENDED        0x040u /* of the inspection, from here on */
+#define IMAGE_INSPECTED    0x020u /* the session has a struct inspection */
+#define IMAGE_ENDED        0x040u /* inspection.ended; likewise those below */
 #define IMAGE_INSPECT_TLS  0x080u
 #define IMAGE_ASKED_TLS    0x100u
 #define IMAGE_ASKED_GSS    0x200u
@@ -108,9 +108,9 @@ enum image_phase {
 
 struct session_image {
 	uint64_t n[IMAGE_NUMBERS];
-	struct endpoint client;              /* who has connected */
-	struct endpoint source, destination; /* of a header; family 0: none */
-	char name[TLS_NAME_MAX + 1];         /* that the client asks for */
+	struct endpoint client;              /* session.client */
+	struct endpoint source, destination; /* a header's; family 0: none */
+	char name[TLS_NAME_MAX + 1];         /* see inspect_name */
 	/* Pending data of a side that are not in a pipe; borrowed. */
 	const uint8_t *pending[2];
 	uint32_t pending_size[2]; /* 0: none */

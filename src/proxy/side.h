@@ -63,11 +63,11 @@ struct side {
 	bool fin_queued : 1; /* its FIN has come: a short read is the last */
 	bool error : 1;      /* the kernel has reported an error */
 	bool urgent : 1;   /* urgent data may lie ahead: only recv passes it */
-	bool splicing : 1; /* it is read by splice, not by recv */
+	bool splicing : 1; /* read by splice, not by recv */
 	bool piped : 1;    /* its pending data are in a pipe */
 	bool wrote : 1;    /* bytes were written to it */
 	bool sealed : 1;   /* its pending data are TLS records */
-	bool notified : 1; /* it was sent close_notify, or that is pending */
+	bool notified : 1; /* close_notify was sent to it, or is pending */
 	uint8_t end;       /* enum side_end */
 	/* Evidence for changing over: while copying, the KiB of large reads in
 	 * a row; while splicing, the number of small reads in a row. */
@@ -75,7 +75,7 @@ struct side {
 	struct tls_conn *tls; /* owned; NULL: plain TCP */
 	uint64_t active_ms;   /* when a byte last went in or came out */
 	uint64_t received;    /* bytes read from it; [P21] */
-	uint64_t counted;     /* of these, in the counters */
+	uint64_t counted;     /* bytes received that are in the counters */
 };
 
 static inline void
@@ -112,7 +112,7 @@ side_is_broken(const struct side *side)
 	return side->end & END_BROKEN;
 }
 
-/* Returns whether the peer has ended the connection or its direction of it. */
+/* Returns whether the peer has ended the connection or has finished sending. */
 static inline bool
 side_has_ended(const struct side *side)
 {
