@@ -12,12 +12,12 @@
 
 #define BIT(capability) (UINT64_C(1) << (capability))
 
-/* Everything below this number is privileged, if the kernel does not tell
+/* Ports below this number are privileged if the kernel does not tell
  * (net.ipv4.ip_unprivileged_port_start). */
 #define UNPRIVILEGED_PORT 1024u
 
-/* For files and sockets of other users, larger limits, priorities, and an
- * upgrade whose file has a `user`. */
+/* What a process that stays root may need: for files and sockets of other
+ * users, larger limits, priorities, and an upgrade whose file has a `user`. */
 #define OF_ROOT                                                                \
 	(BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) |            \
 	    BIT(CAP_KILL) | BIT(CAP_SETGID) | BIT(CAP_SETUID) |                \
@@ -42,8 +42,9 @@ unprivileged_port(void)
 	return port;
 }
 
-/* SO_MARK; IP_TRANSPARENT, and SO_BINDTODEVICE when a reload changes it; a
- * congestion control that is not for everybody. */
+/* Returns what the options of a socket need: SO_MARK; IP_TRANSPARENT, and
+ * SO_BINDTODEVICE when a reload changes it; a congestion control that not every
+ * user may choose. */
 static uint64_t
 needed_by_options(const struct sock_options *o)
 {
@@ -56,8 +57,9 @@ needed_by_options(const struct sock_options *o)
 	return needed;
 }
 
-/* Each socket sets its options itself.  SO_BINDTODEVICE on a socket that is not
- * bound to a device yet needs no capability (Linux 5.7). */
+/* Returns what the options of connections to the server need, which each socket
+ * sets itself.  SO_BINDTODEVICE on a socket that is not bound to a device yet
+ * needs no capability (Linux 5.7). */
 static uint64_t
 needed_by_server(const struct server_spec *s, enum capability_holder holder)
 {
@@ -69,8 +71,9 @@ needed_by_server(const struct server_spec *s, enum capability_holder holder)
 	       (s->source.kind == SOURCE_CLIENT ? BIT(CAP_NET_RAW) : 0);
 }
 
-/* Connections have the options of the listening socket, which is bound already:
- * rights are for reloads. */
+/* Returns what the listen needs.  Connections inherit the options of the
+ * listening socket, which is bound already, so capabilities for its options
+ * only serve reloads. */
 static uint64_t
 needed_by_listen(const struct listen_spec *l, enum capability_holder holder,
     unsigned port_start)
@@ -85,7 +88,8 @@ needed_by_listen(const struct listen_spec *l, enum capability_holder holder,
 	return needed;
 }
 
-/* A client is forgotten without a packet by TCP_REPAIR. */
+/* Returns whether the frontend drops clients without a packet, which is done by
+ * TCP_REPAIR. */
 static bool
 drops_clients(const struct frontend_spec *f)
 {
@@ -96,7 +100,8 @@ drops_clients(const struct frontend_spec *f)
 	return drops;
 }
 
-/* A backend's source is for servers that come later, too. */
+/* Returns what connections to servers need.  The source of a backend also
+ * applies to servers that come later. */
 static uint64_t
 needed_by_servers(const struct spec *spec, enum capability_holder holder)
 {
@@ -141,8 +146,8 @@ needed_by_addresses(const struct spec *spec, enum capability_holder holder)
 	return needed;
 }
 
-/* A process that leaves root forgets clients by a reset instead: CAP_NET_ADMIN
- * is too much for that. */
+/* A process that leaves root drops clients by a reset instead, since
+ * CAP_NET_ADMIN would be too much for that. */
 uint64_t
 capabilities_needed(const struct spec *spec, enum capability_holder holder)
 {
@@ -156,7 +161,8 @@ capabilities_needed(const struct spec *spec, enum capability_holder holder)
 			needed |= BIT(CAP_NET_ADMIN);
 	if (holder == HOLDER_ROOT)
 		needed |= OF_ROOT;
-	/* Given so that a reload may bind any port. */
+	/* The service manager has given this so that a reload may bind any
+	 * port. */
 	if (holder == HOLDER_OTHER)
 		needed |= BIT(CAP_NET_BIND_SERVICE);
 	return needed;
@@ -164,7 +170,7 @@ capabilities_needed(const struct spec *spec, enum capability_holder holder)
 
 /* -- giving up the others -- */
 
-/* Selects those of them in the set of libcap-ng, which is empty. */
+/* Selects the kept ones in the set of libcap-ng, which is empty before. */
 static void
 select_kept(uint64_t kept, capng_type_t type)
 {
@@ -173,7 +179,8 @@ select_kept(uint64_t kept, capng_type_t type)
 			(void)capng_update(CAPNG_ADD, type, cap);
 }
 
-/* libcap-ng writes to standard error otherwise. */
+/* Returns whether the process may change its bounding set.  If libcap-ng tried
+ * in vain, it would write to standard error. */
 static bool
 may_bound(void)
 {
@@ -224,14 +231,14 @@ note_kept(uint64_t kept)
 		strcpy(kept_text, "none");
 }
 
-/* Ambient capabilities are a convenience for upgrades, which a container may
- * refuse. */
+/* Does not fail without ambient capabilities, which are a convenience for
+ * upgrades: a container may refuse them. */
 bool
 capabilities_keep(uint64_t kept, struct err *err)
 {
 	uint64_t own = permitted();
 
-	/* CAP_NET_ADMIN serves for most of these options, too. */
+	/* For most of these options CAP_NET_ADMIN suffices, too. */
 	if ((kept & BIT(CAP_NET_RAW)) && !(own & BIT(CAP_NET_RAW)))
 		kept |= BIT(CAP_NET_ADMIN);
 	kept &= own;

@@ -22,9 +22,9 @@
 
 /* -- samples -- */
 
-/* Returns the number of open descriptors.  Before Linux 6.2 only those that
- * lfproxy knows of are counted: its own at the first sample, two for each pipe,
- * one for each session, and one more if it has a server. */
+/* Returns the number of open descriptors.  Before Linux 6.2 this is the number
+ * that lfproxy knows of: those open at the first sample, two for each pipe, one
+ * for each session, and one more if it has a server. */
 static uint64_t
 count_descriptors(const struct control *c)
 {
@@ -323,7 +323,7 @@ find_frontend(
 	snprintf(row->of, sizeof(row->of), "frontend %.200s", f->spec->name);
 	set_row(row, "sessions", atomic_load_relaxed(&f->sessions->now),
 	    max == FRONTEND_NO_LIMIT ? 0 : max, &f->state->trend, 1);
-	/* 0 is a limit, too. */
+	/* A maxconn of 0 is a limit, too. */
 	row->limited = max != FRONTEND_NO_LIMIT;
 	return FOUND_ROW;
 }
@@ -345,8 +345,9 @@ find_queue(
 
 /* -- servers, and the ports of connections to them -- */
 
-/* Connections to one address from one source, whichever server they are to: the
- * system needs a port for each.  Slopes add up as the numbers do. */
+/* Connections to one address from one source, of all servers together: the
+ * system needs a port for each of them.  The slopes add up as the numbers
+ * do. */
 struct destination {
 	uint64_t hash; /* 0: free */
 	double used, per_s;
@@ -386,8 +387,9 @@ destination_of(struct destinations *d, uint64_t hash)
 	return &d->at[i];
 }
 
-/* A range of the operator's is each server's own, and the client's address has
- * ports of its own. */
+/* Returns whether the server takes its ports from those of the system.  A range
+ * that the operator has set belongs to one server, and a client's address has
+ * its own ports. */
 static bool
 shares_ports(const struct server *s)
 {
@@ -408,7 +410,8 @@ add_destination(struct destinations *d, const struct server *s)
 	to->per_s += per_s;
 }
 
-/* Returns NULL when memory is short. */
+/* Returns the destinations of all servers that share ports, or NULL when memory
+ * is short. */
 static struct destinations *
 list_destinations(const struct model *m)
 {
@@ -500,7 +503,7 @@ row_ports(const struct capacity_scan *scan, const struct server *s,
 	return FOUND_ROW;
 }
 
-/* Finds the i-th of two rows for each server. */
+/* Fills the next row of the servers, which have two rows each. */
 static enum found
 find_server(
     struct control *c, struct capacity_scan *scan, struct capacity_row *row)

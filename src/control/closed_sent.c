@@ -17,7 +17,7 @@ closed_sent_begin(struct closed_sent *sent, const struct closed_rings *rings)
 		sent->walk = closed_walk_new(rings);
 }
 
-/* Returns false when memory is short. */
+/* Adds the image of the session.  Returns false when memory is short. */
 static bool
 add_image(struct closed_sent *s, const struct closed_session *c)
 {
@@ -37,7 +37,8 @@ add_image(struct closed_sent *s, const struct closed_session *c)
 	return true;
 }
 
-/* Without memory for all, the older ones are left out. */
+/* Collects the next records of the round.  Without memory for all, the older
+ * ones are left out. */
 static void
 collect_some(struct closed_sent *s)
 {
@@ -55,7 +56,8 @@ collect_some(struct closed_sent *s)
 	}
 }
 
-/* An error of the channel ends the round: the other process has gone. */
+/* Sends the next images.  Returns false if the channel is full.  An error of
+ * the channel ends the round: the other process has gone. */
 static bool
 send_some_images(struct closed_sent *s, int channel)
 {

@@ -35,8 +35,9 @@
 
 #define SECOND_MS 1000
 
-/* With a limited rate a tenth of a second's worth may come at once, so looking
- * ten times as often keeps the acceptors from falling behind it. */
+/* Returns the interval at which paused acceptors try again.  With a limited
+ * rate, a tenth of a second's worth may come at once; looking ten times as
+ * often keeps the acceptors from falling behind the rate. */
 static uint64_t
 paused_ms(const struct control *c)
 {
@@ -58,8 +59,9 @@ set_reap_timer(struct control *c, uint64_t next_ms)
 	ev_timer_again(c->loop, &c->reap);
 }
 
-/* The look at the deadlines takes some 50 us for 100 000 sessions; with a pause
- * of a hundred times as long it costs a hundredth of a CPU at most. */
+/* Looks at the deadlines, and sets the time of the next look.  A look takes
+ * some 50 us for 100 000 sessions; a pause of a hundred times as long limits
+ * the cost to a hundredth of a CPU. */
 static void
 reap(struct control *c)
 {
@@ -78,7 +80,8 @@ reap(struct control *c)
 		next_ms = now_ms + REAP_MIN_MS;
 	if (next_ms < now_ms + c->reap_pause_ms)
 		next_ms = now_ms + c->reap_pause_ms;
-	/* Looks without haste wake an idle process along with its timers. */
+	/* Looks that are not urgent wake an idle process along with its
+	 * timers. */
 	if (next_ms >= now_ms + SECOND_MS)
 		next_ms -= next_ms % SECOND_MS;
 	set_reap_timer(c, next_ms);
@@ -122,7 +125,7 @@ call_reaper(void *arg)
 	ev_async_send(c->loop, &c->sooner);
 }
 
-/* A session has a deadline before the next look. */
+/* Looks earlier: a session has a deadline before the next look. */
 static void
 on_sooner(struct ev_loop *loop, ev_async *sooner, int events)
 {
@@ -153,7 +156,8 @@ on_second(struct ev_loop *loop, ev_timer *timer, int events)
 	tls_upkeep_second(&c->tls_upkeep, c->model->spec);
 	pools_second(c->pools);
 	pools_shift_sessions(c->pools);
-	/* The loop is awake: an idle one wakes for nothing else. */
+	/* Look now, while the loop is awake, so that an idle process need not
+	 * wake for this alone. */
 	look_after(c);
 }
 
@@ -203,8 +207,8 @@ on_reopen(struct ev_loop *loop, ev_signal *signal, int events)
 	session_receiver_reopen(c->receiver);
 }
 
-/* Other proxies stop gracefully on these signals.  Operators who send one do
- * not want every session to be cut. */
+/* Ignores signals on which other proxies stop gracefully: operators who send
+ * one do not want every session to be cut. */
 static void
 on_unused(struct ev_loop *loop, ev_signal *signal, int events)
 {
@@ -336,7 +340,7 @@ control_start(struct control *control, struct err *err)
 	if (rc < 0)
 		return err_set(
 		    err, "the log cannot be started: %s", strerror(-rc));
-	/* From here on threads run, with the user's rights. */
+	/* From here on threads run, with the rights of the user. */
 	server_names_start(c);
 	/* Open the access logs with the user's rights: the user must be able to
 	 * open them again. */
@@ -349,7 +353,7 @@ control_start(struct control *control, struct err *err)
 	if (!c->pools)
 		return false;
 	control_follow_limits(c);
-	/* Until LEFT the other process accepts. */
+	/* The other process accepts until it sends LEFT. */
 	if (takeover_under_way())
 		acceptors_wait(&c->proxy);
 	changes_init(&none);
@@ -372,7 +376,8 @@ control_start(struct control *control, struct err *err)
 	    LIMITS_PER_SESSION, c->budget.descriptors, c->budget.own,
 	    c->budget.reserve);
 	event_add(EVENT_START, LOG_LEVEL_INFO, NULL, NULL, "ready");
-	/* Else the manager hears it when the other process has left. */
+	/* In a takeover, the manager is told when the other process has
+	 * left. */
 	if (!takeover_under_way())
 		notify_ready("Ready");
 	manager_reports_start(&c->reports);
@@ -414,7 +419,8 @@ control_free(struct control *control)
 	pools_free(c->pools);
 	session_sender_free(c->sender);
 	listeners_free(c->listeners);
-	/* A writer that is stuck is left behind; its records are whole. */
+	/* A writer that is stuck is left behind; the records that it has
+	 * written are whole. */
 	(void)log_stop();
 	proxy_fini(&c->proxy);
 	model_free(c->model);
@@ -460,7 +466,8 @@ control_listeners(const struct control *control)
 bool
 control_hands_over(const struct control *control)
 {
-	/* The sessions of a process that has left may take hours. */
+	/* Sessions that a former process still has do not count: they may take
+	 * hours. */
 	return control->upgrade || control->has_left;
 }
 

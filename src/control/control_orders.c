@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * The limits on sessions, from the file and from the operator, and what else
- * the operator orders while lfproxy runs: see control.h.
+ * The limits on sessions, from the file and from the operator, and the other
+ * orders of the operator while lfproxy runs: see control.h.
  */
 #include "base/log.h"
 #include "control/control_internal.h"
 #include "model/model.h"
 #include "proxy/accept_limits.h"
 
-/* Returns whether the file's value has changed, and remembers it.  Only a
+/* Returns whether the value in the file has changed, and remembers it.  Only a
  * changed value is applied, so an operator's limit stays in force over a reload
- * that does not touch it. */
+ * that does not change the value. */
 static bool
 has_changed(unsigned *known, unsigned now)
 {
@@ -19,8 +19,8 @@ has_changed(unsigned *known, unsigned now)
 	return changed;
 }
 
-/* A maxconn of 0 or above the limit of the process does not limit a frontend.
- */
+/* Applies the limits in the frontend's spec.  A maxconn of 0, or not below the
+ * limit of the process, does not limit a frontend. */
 static void
 follow_frontend_limits(struct control *c, struct frontend *f)
 {

@@ -18,7 +18,7 @@ count_objects(const struct model *model)
 	return n;
 }
 
-/* Writes the lines of one object, and moves on to the next one's sums. */
+/* Writes the lines of one object.  Returns the sums of the next object. */
 static uint64_t *
 write_object(const struct counters *counters, const char *line,
     const struct successor *to, uint64_t *sums, FILE *out)
@@ -28,7 +28,7 @@ write_object(const struct counters *counters, const char *line,
 	for (enum counter c = 0; number > 0 && c < COUNTERS; c++) {
 		uint64_t sum = counters_sum(counters, c);
 
-		/* `clear counters` may have come in between. */
+		/* `clear counters` may have reset the counter meanwhile. */
 		if (sum > sums[c])
 			fprintf(out, "%" PRIu32 " %s %" PRIu64 "\n", number,
 			    counter_name(c), sum - sums[c]);

@@ -16,7 +16,7 @@
 #include "model/server_operator.h"
 #include "proxy/session_facts.h"
 
-/* While killing: the interval between two scans, and the slots per scan. */
+/* In KILLING: the interval between two scans, and the slots per scan. */
 #define KILL_TICK_MS 10
 #define KILL_SLOTS   2048
 
@@ -126,8 +126,8 @@ end_drain(struct drain *d, const char *why)
 	free_drain(d);
 }
 
-/* now_ms is the task's time, as in the later steps: the clock may be ahead of
- * it, and no step may come before the phase. */
+/* Enters the phase.  now_ms is the task's time, as in the later steps: the
+ * clock may be ahead of it, and no step may come before its phase. */
 static void
 enter_drain_phase(struct drain *d, enum drain_phase phase, uint64_t now_ms)
 {
@@ -157,8 +157,8 @@ start_killing(struct drain *d, uint64_t now_ms)
 		    text_are(d->kill_n));
 }
 
-/* Ends the sessions that are due.  When the time is over, ends all that are
- * left: some may have been added after the drain began. */
+/* Ends the sessions that are due.  When the time is over, ends all sessions
+ * that are left: some may have come after the drain began. */
 static void
 kill_some(struct drain *d, uint64_t now_ms)
 {
@@ -195,8 +195,8 @@ finish_drain(struct drain *d, struct server *server)
 	free_drain(d);
 }
 
-/* While waiting: after half of the time that has passed, so often at first and
- * less so later. */
+/* Returns when the next step is due.  In WAITING the pause is half of the time
+ * that has passed, so steps are frequent at first and less so later. */
 static uint64_t
 next_step_ms(const struct drain *d, uint64_t now_ms)
 {
@@ -218,7 +218,8 @@ run_drain_step(struct drain *d, uint64_t now_ms)
 		return;
 	}
 	if (d->phase == DRAIN_FADING) {
-		/* A server that its agent has put into maintenance stays so. */
+		/* A server that its agent has put into maintenance stays
+		 * there. */
 		if (server_admin_of(server) != SERVER_MAINT)
 			operator_set_admin(server, SERVER_DRAIN);
 		wait_for_sessions(d, server, now_ms);

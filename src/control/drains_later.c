@@ -36,7 +36,7 @@ drains_write(struct control *control, FILE *out)
 			write_drain(drain_at_node(node), out);
 }
 
-/* Returns the server of the line, or NULL. */
+/* Returns the server that the line names, or NULL. */
 static struct server *
 server_of_line(const struct model *model, const char *line)
 {
@@ -51,8 +51,8 @@ server_of_line(const struct model *model, const char *line)
 	return b ? backend_find_server(b, slash + 1) : NULL;
 }
 
-/* Returns the index of the text among names(0) to names(n - 1); 0 for others.
- */
+/* Returns the index of the field's text among name_of(0) to name_of(n - 1), or
+ * 0 for any other text. */
 static unsigned
 read_choice(const char *line, const char *field, unsigned n,
     const char *(*name_of)(unsigned i))
@@ -92,8 +92,8 @@ read_times(struct drain *d, const char *line)
 	d->from_wall_ms = later_number(line, "from");
 	d->from_ms = later_from_wall_ms(d->from_wall_ms);
 	d->phase_from_ms = later_from_wall_ms(later_number(line, "phase_from"));
-	/* The wall clock may have been set back, or the machine have started
-	 * since the drain began. */
+	/* The wall clock may have been set back, or the machine may have
+	 * started after the drain began. */
 	if (d->phase_from_ms > now_ms)
 		d->phase_from_ms = now_ms;
 	if (d->from_ms > d->phase_from_ms)
@@ -103,7 +103,8 @@ read_times(struct drain *d, const char *line)
 		d->order.over_ms = later_from_wall_ms(end_wall_ms);
 }
 
-/* The first step waits: the sessions of the server have to come first. */
+/* Goes on with the drain.  The first step waits, so that the sessions of the
+ * server can come before. */
 static void
 go_on_with_drain(struct drain *d, struct server *server, uint64_t fade_first)
 {

@@ -8,7 +8,7 @@
 #include "config/hint.h"
 #include "control/control_internal.h"
 
-/* Deletes the servers that commands have added. */
+/* Deletes from the spec the servers that commands have added. */
 static bool
 drop_added(struct spec *spec, struct err_list *errors)
 {
@@ -24,7 +24,7 @@ drop_added(struct spec *spec, struct err_list *errors)
 	return true;
 }
 
-/* Deletes the servers that commands have deleted. */
+/* Deletes from the spec the servers that commands have deleted. */
 static bool
 drop_deleted(
     struct spec *spec, const struct spec *loaded, struct err_list *errors)

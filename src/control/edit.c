@@ -24,7 +24,7 @@ control_may_change(const struct control *control, struct err_list *errors)
 {
 	if (control->phase != RUNNING)
 		return control_refuse(errors, "lfproxy is stopping");
-	/* The other process would not have the change. */
+	/* The other process would not get the change. */
 	return !control->upgrade ||
 	       control_refuse(errors, "an upgrade is under way");
 }
@@ -69,8 +69,8 @@ control_retire_model(struct control *control, struct model *before)
 
 /* -- servers added and deleted -- */
 
-/* Returns a copy of the spec in force, and the backend in it to be edited.
- * Returns NULL with errors. */
+/* Returns a copy of the spec in force, and in ret_backend the backend in it
+ * that is to be edited.  Returns NULL with errors. */
 static struct spec *
 copy_to_edit(struct control *c, const struct backend *backend,
     struct backend_spec **ret_backend, struct err_list *errors)
@@ -118,7 +118,8 @@ commit_edit(struct control *c, struct model *model)
 	control_retire_edit(c, before);
 }
 
-/* Tries the backend's last server, apart from those of sets, on a socket. */
+/* Tries the options of the backend's last server, apart from those of sets, on
+ * a socket.  Returns false with errors. */
 static bool
 try_last_server(const struct backend_spec *b, struct err_list *errors)
 {

@@ -16,7 +16,7 @@
 struct handed_socket {
 	struct addr asked;
 	int fd;
-	ino_t ino; /* of the socket */
+	ino_t ino; /* inode of the socket */
 	bool is_unix;
 	union {
 		struct sock_options options;
@@ -24,7 +24,7 @@ struct handed_socket {
 	} had;
 };
 
-/* Returns 0 if the descriptor is not a socket's. */
+/* Returns the inode of the socket, or 0 if the descriptor is not a socket's. */
 static ino_t
 socket_ino(int fd)
 {
@@ -106,7 +106,7 @@ handed_restore(const struct handed *handed)
 	for (size_t i = 0; i < handed->n; i++) {
 		const struct handed_socket *s = &handed->sockets[i];
 
-		/* An operator may have shut it meanwhile. */
+		/* An operator may have shut the socket meanwhile. */
 		if (socket_ino(s->fd) != s->ino)
 			continue;
 		if (s->is_unix)

@@ -17,7 +17,7 @@ later_is(const char *line, const char *kind)
 	       strncmp(line + word, kind, n) == 0 && line[word + n] == '\t';
 }
 
-/* Returns the value, up to the next tab, or NULL. */
+/* Returns the value with that name, which ends at the next tab, or NULL. */
 static const char *
 find_value(const char *line, const char *name)
 {

@@ -17,12 +17,11 @@
 #include "model/check_rules.h"
 #include "model/model.h"
 
-/* With a megabyte each in the kernel, if all are full. */
+/* The most pipes.  A full one takes a megabyte in the kernel. */
 #define PIPES_MAX           512u
 #define RESERVE_DESCRIPTORS 128
 
-/* Returns the number of descriptors open now, without that of the directory
- * itself. */
+/* Leaves out the descriptor of the directory itself. */
 size_t
 limits_count_open(void)
 {
@@ -38,27 +37,32 @@ limits_count_open(void)
 	return n - 1;
 }
 
-/* An admin socket, what wakes the control loop, and so on. */
+/* Descriptors of the control loop: an admin socket, the one that wakes the
+ * loop, and so on. */
 #define LOOP_DESCRIPTORS 4
-/* The HTTP port, its epoll set and what wakes it, and its clients. */
+/* Descriptors of the HTTP port: the port, its epoll set and the one that wakes
+ * it, and its clients. */
 #define HTTP_DESCRIPTORS 267
-/* With TLS there is a socket pair for each HTTP client as well. */
+/* Further descriptors of the HTTP port with TLS: a socket pair for each
+ * client. */
 #define HTTP_TLS_DESCRIPTORS 528
-/* An epoll set, what wakes its leader, and an alarm. */
+/* Descriptors of a shard: an epoll set, the one that wakes its leader, and an
+ * alarm. */
 #define SHARD_DESCRIPTORS 3
 
 /* Descriptors for following the files of [tls] sections: inotify, a directory
  * and a file that is being read. */
 #define TLS_DESCRIPTORS 3
 
-/* Descriptors for [list] sections: inotify, and for a reading by the watch and
- * one by a reload a directory or a file, its copy, and the copy as it is
+/* Descriptors for [list] sections: inotify; and for a reading by the watch and
+ * one by a reload, each: a directory or a file, its copy, and the copy as it is
  * opened. */
 #define LIST_DESCRIPTORS 7
 
-/* Descriptors for the name servers: a socket for datagrams and one for TCP
- * each, of three that the system may have or those of [resolver]; and a file
- * that is being read. */
+/* Returns the descriptors for the name servers, if servers are given by name: a
+ * socket for datagrams and one for TCP for each name server, that is, those of
+ * [resolver] or the three that the system may have; and a file that is being
+ * read. */
 static size_t
 count_resolver(const struct spec *spec)
 {
@@ -115,8 +119,8 @@ count_own(const struct spec *spec, size_t open)
 	return own;
 }
 
-/* Raises the soft limit to the hard one, and both to what is wanted if that is
- * more, and the process may.  Returns the limit. */
+/* Raises the soft limit to the hard one, and both to `wanted` if that is more
+ * and the process may.  Returns the soft limit. */
 static size_t
 raise_descriptors(size_t wanted)
 {
@@ -131,8 +135,8 @@ raise_descriptors(size_t wanted)
 	                                            : (size_t)limit.rlim_cur;
 }
 
-/* With very few descriptors the reserve shrinks: half of all descriptors always
- * belong to the sessions. */
+/* Divides the descriptors.  If there are very few, the reserve shrinks: half of
+ * all descriptors always belong to the sessions. */
 static struct budget
 divide_descriptors(size_t descriptors, size_t own)
 {
@@ -147,9 +151,10 @@ divide_descriptors(size_t descriptors, size_t own)
 	return b;
 }
 
-/* Makes room for sessions of another process, which a limit that is lower than
- * it was does not end.  More may come until that process has left, and they may
- * take what is in reserve. */
+/* Makes room for the sessions of another process, which go on even if the limit
+ * is lower now.  More may come until that process has left, and they may use
+ * the reserve.  Returns false with err set if the descriptors do not
+ * suffice. */
 static bool
 make_room_for_former(struct budget *b, uint32_t former, struct err *err)
 {
@@ -243,7 +248,8 @@ limits_pipes(const struct spec *spec, struct budget *budget)
 	return PIPES_MAX;
 }
 
-/* Says why the user or the group could not be taken on.  Always false. */
+/* Sets err to why the user or the group could not be taken on.  Always returns
+ * false. */
 static bool
 fail_to_become(const struct global_spec *global, int error, struct err *err)
 {
@@ -260,7 +266,8 @@ fail_to_become(const struct global_spec *global, int error, struct err *err)
 	    err, "cannot become %s '%s': %s", key, name, strerror(error));
 }
 
-/* With a group alone root stays root, but not in root's other groups. */
+/* Takes on the group.  With a group alone, root stays root, but leaves root's
+ * other groups. */
 static bool
 become_group(const struct global_spec *global, gid_t gid, struct err *err)
 {
@@ -291,9 +298,9 @@ permit_own_nice(void)
 	(void)setrlimit(RLIMIT_NICE, &limit);
 }
 
-/* Gives up what a process that does not change its user has no use for. Without
- * success it keeps what it was given: a filter of system calls, as the unit's,
- * denies capset(2). */
+/* Gives up the capabilities that a process that does not change its user does
+ * not need.  If that fails, the process keeps what it was given: a filter of
+ * system calls, such as the unit's, may deny capset(2). */
 static void
 keep_own(const struct spec *spec)
 {
@@ -305,8 +312,9 @@ keep_own(const struct spec *spec)
 	    &err);
 }
 
-/* Becomes the user for good, with what is needed of root's capabilities.  What
- * setuid(2) leaves permitted, because of PR_SET_KEEPCAPS, is not effective. */
+/* Becomes the user for good, and keeps those of root's capabilities that are
+ * needed.  The capabilities that setuid(2) leaves permitted, because of
+ * PR_SET_KEEPCAPS, are not effective until capabilities_keep. */
 static bool
 become_user(const struct spec *spec, const struct passwd *user, struct err *err)
 {
@@ -340,7 +348,8 @@ limits_become_user(const struct spec *spec, struct err *err)
 		return err_set(err, "unknown user '%s'", global->user);
 	if (global->group && !(group = getgrnam(global->group)))
 		return err_set(err, "unknown group '%s'", global->group);
-	/* Already there: a service manager has done it. */
+	/* The process already runs as that user: a service manager has seen to
+	 * it. */
 	if (user && user->pw_uid == geteuid() &&
 	    (!group || group->gr_gid == getegid())) {
 		keep_own(spec);

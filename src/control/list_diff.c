@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-/* Tells why a list that there was before stays as it was. */
+/* Adds to changes why a list that existed before keeps its contents. */
 static void
 tell_failed(
     const char *name, const struct err_list *why, struct changes *changes)
@@ -37,8 +37,8 @@ add_errors(const struct err_list *from, struct err_list *errors)
 			err_list_add(errors, NULL, 0, "out of memory");
 }
 
-/* Tells how the number of entries changes, and what commands have changed and
- * is dropped. */
+/* Adds to changes how the number of entries changes, and which changes by
+ * commands are dropped. */
 static void
 tell_new(const struct acl_list *had, const struct acl_content *content,
     struct changes *changes)

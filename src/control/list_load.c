@@ -10,11 +10,12 @@
 #include "base/thread.h"
 #include "model/spec.h"
 
-/* A file that changes on and on is left to the next events. */
+/* The most readings in a row of files whose watches change meanwhile.  Further
+ * changes are left to later events. */
 #define TRIES_MAX 4
 
-/* Watches the files, which a link may have moved.  Returns whether they are the
- * same as before. */
+/* Watches the files, which may have moved with a link.  Returns whether they
+ * are the same as before. */
 static bool
 watch_list_files(struct list_job *job, int inotify)
 {

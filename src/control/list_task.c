@@ -10,10 +10,10 @@
 
 struct list_task {
 	struct list node;
-	unsigned refs; /* the caller's, and that of the tasks */
+	unsigned refs; /* the caller's, and one of list_tasks */
 	struct list_tasks *tasks;
-	struct acl_list *list; /* a reference; NULL: carried out */
-	/* For a commit alone. */
+	struct acl_list *list; /* a reference; NULL: completed */
+	/* Only for a commit. */
 	unsigned version;
 	struct acl_content *entries; /* NULL: a change */
 	bool sealed;                 /* set by the thread */
@@ -40,7 +40,8 @@ list_task_thread(void *arg)
 	return NULL;
 }
 
-/* Puts what the thread has made into force, or undoes what cannot be. */
+/* Puts what the thread has made into force, or undoes it if that is not
+ * possible. */
 static enum acl_outcome
 end_in_list(struct list_task *t)
 {
@@ -51,7 +52,7 @@ end_in_list(struct list_task *t)
 	                  : acl_list_end_change(t->list, grace);
 }
 
-/* Carries out a task whose thread has ended. */
+/* Completes a task whose thread has ended, and reports its end. */
 static void
 carry_out(struct list_task *t, bool stopping)
 {
@@ -111,7 +112,7 @@ list_tasks_fini(struct list_tasks *tasks)
 	ev_async_stop(tasks->loop, &tasks->ended);
 }
 
-/* Returns a task that has no thread so far, or NULL when memory is short. */
+/* Returns a task that has no thread yet, or NULL when memory is short. */
 static struct list_task *
 list_task_new(
     struct list_tasks *tasks, struct acl_list *list, struct list_task_end end)

@@ -151,9 +151,9 @@ on_list_retry(struct timed_task *task, uint64_t now_ms)
 
 /* -- what was read -- */
 
-/* Logs why the list stays as it is, unless that was logged before.  Files that
- * cannot be read when the list has just been made of them are those that the
- * process may no longer read, after it became another user. */
+/* Logs why the list stays as it is, unless that was logged before.  If even the
+ * first reading fails, right after the list was made of the same files, the
+ * process may no longer read them: it has become another user. */
 static void
 note_list_failure(struct watched_list *w, const struct err_list *errors)
 {
@@ -217,7 +217,7 @@ apply_list_job(struct list_watch *watch, struct list_job *job)
 	struct watched_list *w = watched_find(&watch->lists, job->recipe);
 	struct interests interests;
 
-	/* A reload may have taken the list away, or made it of other files. */
+	/* A reload may have removed the list, or made it of other files. */
 	if (!w)
 		return;
 	interests = w->interests;
@@ -237,7 +237,7 @@ list_watch_uses(void *arg, int wd)
 {
 	struct list_watch *watch = arg;
 
-	/* A reading under way may have new uses for it. */
+	/* A reading under way may come to use this watch. */
 	if (watch->reading)
 		return true;
 	list_for_each (node, &watch->lists) {
@@ -281,7 +281,8 @@ on_lists_read(struct ev_loop *loop, ev_async *done, int events)
 
 /* -- events -- */
 
-/* Marks the lists that the event concerns.  Returns whether there are any. */
+/* Marks the lists that the event concerns as due.  Returns whether there are
+ * any. */
 static bool
 mark_list_due(void *arg, const struct inotify_event *event)
 {

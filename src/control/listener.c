@@ -52,7 +52,7 @@ listener_free(struct listener *l)
 	free(l);
 }
 
-/* The socket's file gets the owner and the group that are asked for. */
+/* Gives the socket's file the owner and the group of the spec. */
 static bool
 give_unix_file(const struct listen_spec *spec, struct err *err)
 {
@@ -93,8 +93,8 @@ listener_bind(const struct listener *l, struct err *err)
 	return -1;
 }
 
-/* Returns the options the socket is to have.  Options that bind(2) fixes keep
- * their present values until the socket is bound again. */
+/* Returns the options that the socket is to have.  Options that bind(2) fixes
+ * keep their present values until the socket is bound again. */
 static struct sock_options
 options_to_be(const struct listener *l)
 {
@@ -176,8 +176,8 @@ listener_remove_file(const struct listener *l)
 		(void)unlink(l->addr.un.sun_path);
 }
 
-/* Applies the file's new owner and mode.  If the system refuses, a restart,
- * perhaps as root, is needed. */
+/* Applies the new owner and mode of a unix socket's file.  What the system
+ * refuses takes a restart, perhaps as root. */
 static void
 change_unix_file(struct listener *l, struct changes *changes)
 {
@@ -198,8 +198,9 @@ change_unix_file(struct listener *l, struct changes *changes)
 		    (unsigned)l->next_spec->mode, strerror(errno));
 }
 
-/* shutdown(2) would end the service manager's listening as well: the next
- * process could not use the socket. */
+/* Returns whether the socket may be shut.  shutdown(2) of a socket of the
+ * service manager's would end the listening there as well: the next process
+ * could not use the socket. */
 static bool
 may_shut(const struct listener *l)
 {
@@ -231,7 +232,7 @@ listener_unhold(struct listener *l, struct err *err)
 
 #define STORE_NAME_SIZE (ADDR_TEXT_SIZE + 8)
 
-/* Writes a name for the socket that the manager takes.  Returns out. */
+/* Writes a name for the socket that the manager accepts.  Returns out. */
 static const char *
 store_name(const struct listener *l, char out[STORE_NAME_SIZE])
 {
@@ -246,9 +247,10 @@ store_name(const struct listener *l, char out[STORE_NAME_SIZE])
 	return out;
 }
 
-/* The manager removes a unix socket's directory, and with it the file, before
- * another process could be given the socket.  Sockets with names are its own: a
- * copy would come in addition. */
+/* Leaves out unix sockets: the manager removes their directory, and with it the
+ * file, before another process could be given the socket.  Also leaves out
+ * sockets with names: the manager has these, and a copy would come in
+ * addition. */
 void
 listener_store(struct listener *l)
 {
@@ -311,7 +313,8 @@ keep_listener(struct listener *l, struct pool *pool, struct changes *changes)
 	l->pool = pool;
 }
 
-/* A socket may be another frontend's now, and disabled as that is. */
+/* Disables or enables the socket as its frontend is: the socket may be another
+ * frontend's now. */
 static void
 hold_as_frontend(
     struct listener *l, struct frontend *f, struct changes *changes)
@@ -326,7 +329,8 @@ hold_as_frontend(
 		    changes, false, "frontend %s: %s", l->frontend, err.text);
 }
 
-/* Compares the options that the kernel accepts but may cut short. */
+/* Returns whether the options are equal that the kernel accepts but may cut
+ * short. */
 static bool
 asks_the_same(const struct sock_options *a, const struct sock_options *b)
 {

@@ -12,7 +12,7 @@
 #include "net/sock_options.h"
 #include "proxy/acceptor.h"
 
-/* Closes the listener, and says so in the line. */
+/* Closes the listener, and adds it to the line. */
 static void
 stop_listener(struct listeners_line *line, struct listener *l)
 {
@@ -62,7 +62,7 @@ listeners_follow(struct listeners *listeners, const struct model *model)
 		struct frontend *f = model_find_frontend(model, l->frontend);
 
 		/* A listener that is being closed may belong to an earlier
-		 * model: a reload does not renew it. */
+		 * model, whose frontend must not be renewed. */
 		if (f && !l->closing)
 			acceptor_follow(l->acceptor, f);
 	}

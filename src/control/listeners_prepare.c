@@ -39,7 +39,8 @@ take_spare_acceptor(struct listeners *ls)
 	return NULL;
 }
 
-/* Takes ownership of fd. */
+/* Gives the listener an acceptor for fd, and takes ownership of fd.  Returns
+ * false when memory is short. */
 static bool
 make_acceptor(struct listeners *ls, struct listener *l, int fd)
 {
@@ -51,7 +52,7 @@ make_acceptor(struct listeners *ls, struct listener *l, int fd)
 	return true;
 }
 
-/* Returns the port in network order, 0 for a unix socket. */
+/* Returns the port in network byte order, or 0 for a unix socket. */
 static uint16_t
 listen_port(const struct addr *addr)
 {
@@ -64,8 +65,8 @@ listen_port(const struct addr *addr)
 	           : 0;
 }
 
-/* A socket that is to go may hold the port that another needs: one of this
- * process, or of the one that it takes over from. */
+/* Adds a hint to err if a socket that is to go holds the port of the address: a
+ * socket of this process, or of the one that it takes over from. */
 static void
 blame_own(struct listeners *ls, const struct addr *addr, struct err *err)
 {
@@ -115,14 +116,15 @@ bind_one(struct listeners *ls, struct frontend *frontend,
 		return false;
 	}
 	list_append(&ls->all, &l->node);
-	/* No client may be accepted on the way to listeners_commit. */
+	/* Hold the listener now, so that no client is accepted before
+	 * listeners_commit. */
 	if (frontend_admin_next(frontend) == FRONTEND_PAUSED)
 		listener_hold(l);
 	return true;
 }
 
-/* Several sockets may have the name of a descriptor, and the listen gets all of
- * them. */
+/* Binds the address.  Several sockets may have the name of a descriptor: the
+ * listen gets all of them. */
 static bool
 bind_all(struct listeners *ls, struct frontend *frontend,
     const struct listen_spec *spec, struct err *err)
@@ -135,7 +137,7 @@ bind_all(struct listeners *ls, struct frontend *frontend,
 	return true;
 }
 
-/* Returns the listener behind the one that was found last, or NULL. */
+/* Returns the listener after the one that was found last, or NULL. */
 static struct listener *
 next_of_found(const struct listeners *ls)
 {
@@ -144,8 +146,8 @@ next_of_found(const struct listeners *ls)
 	           : NULL;
 }
 
-/* Whether no frontend has claimed the socket, which has that address.  With an
- * owner, only a socket that this frontend has now will do. */
+/* Returns whether the socket has the address and no frontend has claimed it.
+ * With an owner, only a socket that this frontend has now is accepted. */
 static bool
 can_claim(
     const struct listener *l, const struct listen_spec *spec, const char *owner)
@@ -188,7 +190,7 @@ claim_listener(struct listeners *ls, struct frontend *f,
 	return found;
 }
 
-/* Claims every socket of the descriptor's name. */
+/* Claims every socket with the name of the descriptor. */
 static void
 claim_named(struct listeners *ls, struct frontend *f,
     const struct listen_spec *spec, const char *owner)
@@ -211,7 +213,8 @@ claimed_listener(struct listeners *ls, const struct listen_spec *spec)
 	return NULL;
 }
 
-/* Takes the sockets of the descriptor's name that other frontends had, too. */
+/* Claims the sockets with the name of the descriptor, also those that other
+ * frontends had, and changes their options. */
 static bool
 change_named(struct listeners *ls, struct frontend *f,
     const struct listen_spec *spec, struct err *err)
@@ -229,8 +232,9 @@ change_named(struct listeners *ls, struct frontend *f,
 	return any || bind_all(ls, f, spec, err);
 }
 
-/* A port that the kernel has chosen stays with the frontend that asked for it,
- * so it is not claimed from another one. */
+/* Claims the socket of the address, or binds one.  A port that the kernel has
+ * chosen stays with the frontend that asked for it, so another frontend does
+ * not claim it. */
 static bool
 claim_or_bind(struct listeners *ls, struct frontend *f,
     const struct listen_spec *spec, struct err *err)
@@ -245,7 +249,7 @@ claim_or_bind(struct listeners *ls, struct frontend *f,
 	return l ? listener_change(l, err) : bind_one(ls, f, spec, err);
 }
 
-/* Claims what the frontend has now. */
+/* Claims the sockets of the address that the frontend has now. */
 static void
 claim_own(
     struct listeners *ls, struct frontend *f, const struct listen_spec *spec)
@@ -256,7 +260,8 @@ claim_own(
 		(void)claim_listener(ls, f, spec, f->spec->name);
 }
 
-/* Undoes the preparation.  Always false. */
+/* Undoes the preparation, and adds the place in the file to err.  Always
+ * returns false. */
 static bool
 fail_prepare(
     struct listeners *ls, const struct spec_place *place, struct err *err)
@@ -277,8 +282,8 @@ listeners_prepare(
 	bool any = !list_empty(&listeners->all);
 
 	listeners->found = NULL;
-	/* Other frontends' sockets are claimed only after each frontend has
-	 * claimed its own. */
+	/* A frontend claims other frontends' sockets only after each frontend
+	 * has claimed its own. */
 	model_for_each_frontend (f, model)
 		for (size_t i = 0; any && i < f->spec->listens_n; i++)
 			claim_own(listeners, f, &f->spec->listens[i]);
@@ -286,8 +291,8 @@ listeners_prepare(
 		for (size_t i = 0; i < f->spec->listens_n; i++) {
 			const struct listen_spec *spec = &f->spec->listens[i];
 
-			/* At the start thousands of sockets may have to be
-			 * bound, and none can be claimed. */
+			/* At the start no socket can be claimed, and there may
+			 * be thousands to bind. */
 			if (!(any ? claim_or_bind(listeners, f, spec, err)
 			          : bind_all(listeners, f, spec, err)))
 				return fail_prepare(

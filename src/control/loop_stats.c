@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The number and duration of the control loop's iterations: from the end of a
- * wait to the start of the next one.
+ * The number and duration of the control loop's iterations.  An iteration lasts
+ * from the end of a wait to the start of the next one.
  *
  * During an iteration no check starts or ends, no deadline is looked at, and no
  * request on the admin socket is answered.
@@ -40,14 +40,14 @@ static void
 on_iteration_end(struct ev_loop *loop, ev_prepare *end, int events)
 {
 	struct loop_stats *stats = end->data;
-	/* Read the CPU time between the two readings of the clock: then it
-	 * cannot be the longer one. */
+	/* Read the CPU time between the two readings of the clock, so that it
+	 * cannot be longer than the wall time. */
 	uint64_t cpu_ns = cpu_now_ns() - stats->began_cpu_ns;
 	uint64_t took_ns = clock_now_ns() - stats->began_ns;
 
 	(void)loop;
 	(void)events;
-	/* The loop's first iteration has no beginning. */
+	/* The first iteration of the loop has no recorded beginning. */
 	if (stats->began_ns == 0)
 		return;
 	stats->iterations++;
@@ -83,7 +83,7 @@ control_loop_status(
 	};
 }
 
-/* The present iteration counts from here. */
+/* Resets the statistics.  The present iteration is measured from here on. */
 void
 control_loop_clear(struct control *control)
 {

@@ -42,7 +42,7 @@ oldest_sessions_sort(struct oldest_sessions *oldest)
 		oldest->n = oldest->max;
 }
 
-/* Sorts only once for max sessions that were taken. */
+/* Sorts only once for every max sessions that are added. */
 void
 oldest_sessions_offer(
     struct oldest_sessions *oldest, const struct session_age *session)

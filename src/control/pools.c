@@ -18,11 +18,11 @@
 	event_add(EVENT_POOL, LOG_LEVEL_INFO, pool_name(pool), NULL,           \
 	    "pool %s: " fmt, pool_name(pool), __VA_ARGS__)
 
-/* How often the progress of a change is looked at while it is under way. */
+/* How often the progress of a change is looked at. */
 #define TICK_MS 10
 
-/* How many sessions are told to move in so many ms, and how many while the pool
- * is behind. */
+/* How many sessions are told to move in MOVE_MS, and how many while the pool is
+ * behind. */
 #define MOVE_MS          1
 #define MOVE_SOME        128u
 #define MOVE_SOME_BEHIND 16u
@@ -37,7 +37,7 @@ on_call(struct ev_loop *loop, ev_async *call, int events)
 		ev_timer_again(loop, &p->guard);
 }
 
-/* Returns false if the guard may sleep. */
+/* Lets the guard look at all pools.  Returns false if it may sleep. */
 static bool
 guard_pools(struct pools *p)
 {
@@ -68,9 +68,9 @@ pools_wake_guard(struct pools *p)
 		ev_timer_again(p->loop, &p->guard);
 }
 
-/* Tells sessions of the pool to move.  Whatever else is brought by a mailbox,
- * as a session that has come from another process, waits behind those that were
- * told before. */
+/* Tells some sessions of the pool to move, and not more: other messages of the
+ * mailboxes, such as a session that has come from another process, wait behind
+ * those that were told before. */
 static void
 move_some(struct pools *p, struct pools_entry *e)
 {
@@ -96,7 +96,7 @@ on_move(struct ev_loop *loop, ev_timer *timer, int events)
 		ev_timer_stop(loop, timer);
 }
 
-/* Begins to tell all sessions of the pool. */
+/* Begins to tell all sessions of the pool to move. */
 static void
 move_all(struct pools *p, struct pools_entry *e)
 {
@@ -399,8 +399,9 @@ change_shards(
 	return true;
 }
 
-/* Sets the threads, and the shards if these are to suit the fewest threads that
- * there may be.  A pool has at no time more shards than threads. */
+/* Sets the threads.  With shards = auto, also sets the shards to suit `fewest`,
+ * the fewest threads that there may be, unless that is 0.  A pool never has
+ * more shards than threads. */
 static bool
 change_threads(struct pools *pools, struct pool *pool, unsigned fewest,
     const struct pool_class *classes, unsigned classes_n, struct err *err)
@@ -446,8 +447,7 @@ pools_set_shards(
 	bool autoscaled = pools_autoscale(pools, pool, &threads, &max);
 	unsigned suitable = shards > 0 ? shards : shards_auto(threads);
 
-	/* With autoscaling the fewest threads count, not those there are now.
-	 */
+	/* With autoscaling, the fewest threads count, not the present ones. */
 	if (!shards_fit(suitable, threads, autoscaled, err) ||
 	    !change_shards(pools, pool, suitable, err))
 		return false;

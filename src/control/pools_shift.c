@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * See pools.h: measures the load of the shards and of their sessions, and has
- * sessions move as shift.h decides.
+ * See pools.h: measures the load of the shards and of their sessions, and moves
+ * sessions as shift.h decides.
  */
 #include <stdlib.h>
 
@@ -10,15 +10,15 @@
 #include "control/shift.h"
 #include "proxy/session_facts.h"
 
-/* The caller's timer may be early or late by as much. */
+/* How much the caller's timer may be early or late. */
 #define SHIFT_SLACK_MS 500
 
-/* A pool with two shards or more has one. */
+/* The state of a pool with two shards or more. */
 struct pools_shift {
 	struct shift shift;
 	struct shift_move move;
-	/* By the session's index: its turn time when it was read last, while
-	 * shift.streak > 0. */
+	/* The turn time of each session, by its index, when it was last read;
+	 * while shift.streak > 0. */
 	uint32_t *marks;
 	uint32_t marks_n;
 	uint64_t marked_ms;
@@ -43,7 +43,8 @@ sample_shards(struct pools_shift *s, const struct pool *pool)
 		shift_sample(&s->loads[i], pool_shard_busy_ns(pool, i));
 }
 
-/* Sessions that are younger than the marks stay where they are. */
+/* Reads the turn time of all sessions.  Sessions that begin later stay where
+ * they are.  Returns false when memory is short. */
 static bool
 mark_sessions(struct pools_shift *s, const struct proxy *proxy)
 {
@@ -120,7 +121,7 @@ look_at_pool(struct pools_entry *e, struct proxy *proxy, uint64_t elapsed_ns)
 	case SHIFT_NONE:
 		break;
 	case SHIFT_MARK:
-		/* Without memory the next look begins again. */
+		/* Without memory, the next look begins again. */
 		if (!mark_sessions(s, proxy))
 			s->shift.streak = 0;
 		break;
@@ -137,8 +138,8 @@ look_at_pool(struct pools_entry *e, struct proxy *proxy, uint64_t elapsed_ns)
 	s->marks_n = 0;
 }
 
-/* The first look at a pool has nothing to compare with.  While shards close
- * their sessions move for that reason. */
+/* Returns whether to look at the pool.  The first look has nothing to compare
+ * with.  While shards close, their sessions move anyway. */
 static bool
 prepare_look(struct pools_entry *e)
 {

@@ -221,8 +221,9 @@ set_spec_cpus(struct pools *pools, struct pool *pool,
 	return pools_set_cpus(pools, pool, &cpus, err);
 }
 
-/* Settings that commands and reloads may change: their texts now and in the
- * spec, and how the spec's is set.  The shards follow the threads. */
+/* Settings that commands and reloads may change: how to write the present value
+ * and that of the spec, and how to set the latter.  The threads are set before
+ * the shards. */
 enum { SETTING_THREADS, SETTING_SHARDS };
 static const struct pool_setting {
 	const char *key;
@@ -285,7 +286,7 @@ apply_settings(struct pools *pools, struct pool *pool,
 		apply_setting(pools, pool, spec, i, changes);
 }
 
-/* Writes how many shards there are with auto. */
+/* Writes how many shards suit the pool's present threads with shards = auto. */
 static void
 follow_threads(
     const struct pools *pools, struct pool *pool, char out[SETTING_TEXT_SIZE])
@@ -336,8 +337,8 @@ thread_init(struct pool_thread *self, void *arg)
 	return proxy_thread_init(self, p->proxy);
 }
 
-/* Runs on any pool thread.  ev_async_send is the one call into libev that other
- * threads may make. */
+/* Calls the guard.  Runs on any pool thread: ev_async_send is the only function
+ * of libev that other threads may call. */
 static void
 call_guard(void *arg)
 {
@@ -346,8 +347,8 @@ call_guard(void *arg)
 	ev_async_send(p->loop, &p->call);
 }
 
-/* Starts the pool and appends its entry, which is fresh.  Returns 0 or -errno.
- */
+/* Starts the pool and appends its entry, which is marked as fresh.  Returns 0
+ * or -errno. */
 static int
 start_pool(struct pools *p, const struct pool_spec *spec)
 {
@@ -425,7 +426,7 @@ pools_apply(
 		    pools_entry_find(pools, spec->pools[i].name);
 
 		e->leaving = e->idle = e->fresh = false;
-		/* apply_settings reports the shards' number by itself. */
+		/* Let apply_settings report the number of shards by itself. */
 		e->shards_auto = false;
 		apply_settings(pools, e->pool, &spec->pools[i], changes);
 		e->shards_auto = spec->pools[i].shards_auto;

@@ -14,7 +14,7 @@
 #include "model/fair_share.h"
 #include "proxy/session_facts.h"
 
-/* How often sessions are ended, within these bounds. */
+/* How many rounds a rebalancing has, and the bounds of a round's length. */
 #define ROUNDS       60
 #define ROUND_MIN_MS 200
 #define ROUND_MAX_MS 5000
@@ -46,7 +46,7 @@ struct rebalance {
 	uint64_t over_ms, from_ms;
 	enum round_phase phase;
 	uint64_t round_from_ms;
-	uint32_t next; /* slot to scan next */
+	uint32_t next; /* the slot to scan next */
 	size_t targets_n;
 	struct target targets[];
 };
@@ -60,8 +60,8 @@ present_lineup(const struct backend *b)
 	return atomic_load_acquire(&b->state->lineup);
 }
 
-/* Returns the shares of the lineup's servers, in its order, for the caller to
- * free.  Returns NULL when out of memory. */
+/* Returns the shares of the lineup's servers, in its order, or NULL when out of
+ * memory.  The caller frees them. */
 static struct share *
 lineup_shares(const struct lineup *l)
 {
@@ -112,7 +112,7 @@ fill_plan(const struct backend *b, struct rebalance_status *plan)
 }
 
 /* Returns false with err set if the backend's algorithm does not send clients
- * where there are few sessions. */
+ * to servers with few sessions. */
 static bool
 rebalancing_may_help(const struct backend *b, struct err *err)
 {
@@ -170,7 +170,8 @@ find_rebalance(struct control *c, const char *backend)
 	return NULL;
 }
 
-/* Returns NULL if no session of that server is to be closed. */
+/* Returns the target of the server, or NULL if none of its sessions is to be
+ * closed. */
 static struct target *
 find_target(struct rebalance *r, const struct server_state *state)
 {
@@ -282,7 +283,8 @@ set_target_due(const struct rebalance *r, struct target *t, uint32_t excess,
 		t->due = 0;
 }
 
-/* Returns false if nothing is left to be done. */
+/* Sets how many sessions each server is to close in this round.  Returns false
+ * if nothing is left to be done. */
 static bool
 set_all_due(struct rebalance *r, const struct backend *b, uint64_t now_ms)
 {
@@ -292,7 +294,7 @@ set_all_due(struct rebalance *r, const struct backend *b, uint64_t now_ms)
 
 	for (size_t i = 0; i < r->targets_n; i++)
 		r->targets[i].due = 0;
-	/* The next round may have memory. */
+	/* Memory may suffice in the next round. */
 	if (!shares)
 		return true;
 	for (uint32_t i = 0; i < l->servers_n; i++) {
@@ -322,7 +324,8 @@ bytes_moved(const struct session_facts *f)
 	return f->received[HANDLE_CLIENT] + f->received[HANDLE_SERVER];
 }
 
-/* Returns true when all sessions have been seen. */
+/* Scans the next slots for old sessions.  Returns true when all sessions have
+ * been seen. */
 static bool
 scan_sessions(struct rebalance *r)
 {
@@ -399,14 +402,14 @@ rest_until_next_round(struct rebalance *r, uint64_t now_ms)
 {
 	uint64_t next_ms = r->round_from_ms + round_ms(r);
 
-	/* The last round begins then. */
+	/* The last round begins at the end of the time. */
 	if (now_ms < end_ms(r) && next_ms > end_ms(r))
 		next_ms = end_ms(r);
 	r->phase = RESTING;
 	timed_task_schedule(&r->task, next_ms);
 }
 
-/* Returns why the rebalancing has ended, or NULL: the round has begun. */
+/* Begins a round.  Returns NULL, or why the rebalancing has ended. */
 static const char *
 begin_round(struct rebalance *r, uint64_t now_ms)
 {

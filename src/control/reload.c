@@ -30,12 +30,13 @@ struct reload {
 	struct list_load lists; /* jobs NULL: not started, or done */
 	struct reload_result result;
 	struct timed_task waiting;
-	uint64_t until_ms; /* names are waited for, clock_now_ms */
+	uint64_t until_ms; /* end of the wait for names, clock_now_ms */
 	void (*when_done)(bool ok, const struct reload_result *result);
 };
 
-/* Takes ownership of the spec.  Returns NULL with errors: then nothing was
- * changed. */
+/* Prepares everything that can fail: the model, pools, listeners and the
+ * follower.  Takes ownership of the spec.  Returns NULL with errors: then
+ * nothing has changed. */
 static struct model *
 prepare_reload(struct control *c, struct spec *spec, struct err_list *errors)
 {
@@ -75,7 +76,8 @@ remember_closed(
 		    n);
 }
 
-/* The filter becomes stricter, or stays. */
+/* Sets the filter of system calls of the spec, which can become stricter, not
+ * weaker. */
 static void
 filter_syscalls(const struct spec *spec, struct changes *changes)
 {
@@ -85,8 +87,8 @@ filter_syscalls(const struct spec *spec, struct changes *changes)
 		changes_add(changes, true, "global: %s", err.text);
 }
 
-/* Publishes lineups before frontends: a session that begins under the new model
- * finds its servers. */
+/* Puts the model in force.  Lineups are published before frontends, so that a
+ * session that begins under the new model finds its servers. */
 static void
 commit_reload(struct control *c, struct model *model, struct changes *changes)
 {
@@ -107,8 +109,8 @@ commit_reload(struct control *c, struct model *model, struct changes *changes)
 	c->reloads++;
 }
 
-/* Logs each entry; returns the text, cut into its lines, for the caller to
- * free, or NULL when memory is short. */
+/* Logs each entry.  Returns the text, cut into its lines, which the caller
+ * frees, or NULL when memory is short. */
 static char *
 log_list(const struct err_list *list, enum log_level level)
 {
@@ -131,7 +133,7 @@ log_errors(const struct err_list *errors)
 {
 	char *text = log_list(errors, LOG_LEVEL_ERROR);
 
-	/* The text is cut into its lines: this is the first. */
+	/* The text is cut into its lines: this is the first one. */
 	event_add(EVENT_RELOAD_FAILED, LOG_LEVEL_ERROR, NULL, NULL,
 	    "the configuration was not reloaded; the former one stays in "
 	    "force: %s",
@@ -163,7 +165,8 @@ log_changes(const struct changes *changes)
 	    "reloaded: %zu change%s", changes->n, text_s(changes->n));
 }
 
-/* Sessions have had their memory and descriptors since the start. */
+/* Warns if the descriptors do not suffice for the new configuration: sessions
+ * got their memory and descriptors at the start. */
 static void
 warn_of_budget(
     const struct control *c, unsigned maxconn_before, struct changes *changes)
@@ -184,8 +187,9 @@ warn_of_budget(
 		    c->budget.sessions);
 }
 
-/* Takes ownership of the spec.  Returns false with errors.  Compares with what
- * is in force now, which may have been edited while names were waited for. */
+/* Puts the spec in force, and takes ownership of it.  Returns false with
+ * errors.  The comparison is with what is in force now, which may have been
+ * edited while names were waited for. */
 static bool
 put_in_force(struct control *c, struct spec *spec, struct reload_result *result)
 {
@@ -225,7 +229,7 @@ refused:
 	return false;
 }
 
-/* For `systemctl status`. */
+/* Reports the result to the service manager, for `systemctl status`. */
 static void
 notify_result(bool ok, const struct reload_result *result)
 {
@@ -249,7 +253,8 @@ begin_lists(struct reload *r)
 		    "out of memory: the files of lists are not read");
 }
 
-/* Waits for the thread, if it is still reading. */
+/* Takes over the lists that were read.  Blocks until the thread has ended, if
+ * it is still reading. */
 static void
 finish_lists(struct reload *r)
 {
@@ -261,7 +266,8 @@ finish_lists(struct reload *r)
 	list_load_fini(&r->lists);
 }
 
-/* Lists take as long as reading them does. */
+/* Returns whether the reload has to wait for lists or names.  There is no limit
+ * on the time for lists. */
 static bool
 is_waiting(const struct reload *r, uint64_t now_ms)
 {
@@ -296,7 +302,7 @@ finish_reload(struct reload *r)
 		r->when_done(ok, &r->result);
 }
 
-/* Ends the wait of a reload for names, if there is one. */
+/* Ends the wait of a reload for names and lists, if there is one. */
 static void
 finish_waiting(struct control *c)
 {

@@ -18,12 +18,12 @@
 
 #define ROOT_ENV "LFPROXY_CHROOT"
 
-/* No configuration is larger (config/ini.h). */
+/* No file of a configuration is larger (config/ini.h). */
 #define CONTENT_MAX (16u << 20)
 
 static char entered[ROOT_TEXT_MAX];
 
-/* A file of the configuration, as it is outside. */
+/* A file of the configuration as read outside. */
 struct original {
 	char *bytes;
 	size_t n;
@@ -54,7 +54,7 @@ root_variable(char out[ROOT_VARIABLE_SIZE])
 	return true;
 }
 
-/* Returns false with errno set. */
+/* Reads the whole file.  Returns false with errno set. */
 static bool
 read_original(const char *path, struct original *ret)
 {
@@ -82,7 +82,8 @@ read_original(const char *path, struct original *ret)
 	return true;
 }
 
-/* The file that was read outside has to be the one that a reload reads. */
+/* Checks that the file inside, which reloads read, is the same as the one that
+ * was read outside.  Returns false with err set. */
 static bool
 compare_inside(
     const char *path, const struct original *outside, struct err *err)
@@ -108,7 +109,7 @@ compare_inside(
 static bool
 change_root(const char *dir, struct err *err)
 {
-	/* The C library reads the time zone from a file outside. */
+	/* Make the C library read the time zone now, from a file outside. */
 	tzset();
 	notify_connect();
 	if (chroot(dir) < 0 || chdir("/") < 0)
@@ -167,7 +168,7 @@ enter_as_asked(const struct peek *peek, bool may_do_without, struct err *err)
 	return ok;
 }
 
-/* A pipe can be read once. */
+/* Returns whether all files can be read twice, unlike pipes. */
 static bool
 can_be_read_twice(const char *const *files, size_t n)
 {

@@ -9,7 +9,9 @@
 #include "model/model.h"
 #include "proxy/reaper.h"
 
-/* A grace period takes one turn of each thread, some 50 us. */
+/* The delay until servers whose sessions are to end, and backends that have
+ * lost or regained their last usable server, are looked at again.  A grace
+ * period takes one turn of each thread, some 50 us. */
 #define ENDING_MS 1
 
 /* -- notices and ejections -- */
@@ -41,7 +43,7 @@ on_readmit(struct timed_task *task, uint64_t now_ms)
 	readmit_servers(container_of(f, struct control, followup), now_ms);
 }
 
-/* Runs on a data thread. */
+/* Tells the control loop that there is a notice.  Runs on a data thread. */
 static void
 call_review(void *arg)
 {
@@ -50,8 +52,8 @@ call_review(void *arg)
 	ev_async_send(c->loop, &c->followup.noticed);
 }
 
-/* A notice is kept in its server, so one look at all servers serves any number
- * of wake-ups. */
+/* Each server keeps its notice, so one look at all servers serves any number of
+ * wake-ups. */
 void
 server_followup_review(struct control *control)
 {
@@ -77,7 +79,7 @@ on_notice(struct ev_loop *loop, ev_async *async, int events)
 
 /* -- slow starts and sessions to end -- */
 
-/* Returns when there is work to do, or 0 for no work. */
+/* Returns when there is work to do, or 0 if there is none. */
 static uint64_t
 followup_ms(const struct model *model)
 {

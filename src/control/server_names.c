@@ -16,7 +16,7 @@
 #define LOGGED_MAX 20
 #define BURST_MS   1000
 
-/* After a portion that has left something over. */
+/* The pause after a portion that has left answers over. */
 #define REST_MS 2
 
 /* -- names of servers -- */
@@ -33,7 +33,8 @@ mode_of(const struct server_spec *s)
 	return modes[optional_or(s->resolve, RESOLVE_RELOAD)];
 }
 
-/* Returns NULL for a server that is not given by name, or not yet wanted. */
+/* Returns the name of the server, or NULL if it is not given by name or its
+ * name is not wanted yet. */
 static struct name *
 find_spec_name(const struct names *names, const struct backend_spec *b,
     const struct server_spec *s)
@@ -68,7 +69,8 @@ choose_address(const struct name *name, const struct server *s)
 
 /* -- log lines -- */
 
-/* Whether one more line may be logged.  Beyond that, lines are counted. */
+/* Returns whether one more line may be logged.  Counts the line in either
+ * case. */
 static bool
 burst_allows(struct names_burst *burst, uint64_t now_ms)
 {
@@ -77,8 +79,8 @@ burst_allows(struct names_burst *burst, uint64_t now_ms)
 	return burst->n++ < LOGGED_MAX;
 }
 
-/* At the end of its second logs how many lines were left out.  Returns when it
- * ends; 0: there is none. */
+/* Ends a burst whose second is over, and logs how many lines were left out.
+ * Returns when the burst ends, or 0 if there is none. */
 static uint64_t
 burst_close(struct names_burst *burst, uint64_t now_ms, const char *what)
 {
@@ -136,8 +138,8 @@ log_resolved(const struct server *s, bool unresolved)
 	    backend_usable_n(s->backend), b->servers_n);
 }
 
-/* Whether to log the name's error for the server: a new one, unless the
- * operator has set the server's address. */
+/* Returns whether to log the name's error for the server: a new error, unless
+ * the operator has set the server's address. */
 static bool
 is_new_error(const struct server *s, const struct name *n)
 {
@@ -175,7 +177,8 @@ apply_name(struct server_names *sn, struct name *n, uint64_t now_ms)
 	n->logged = n->renewal.error;
 }
 
-/* Returns true if there are no further changes. */
+/* Applies changed names until until_ns.  Returns true if no changes are
+ * left. */
 static bool
 apply_changes(struct server_names *sn, uint64_t until_ns)
 {
@@ -218,7 +221,8 @@ on_names_work(struct timed_task *task, uint64_t now_ms)
 		timed_task_schedule(&sn->work, next_ms);
 }
 
-/* Answers that come within a hundredth of a second are applied together. */
+/* Takes an answer, and schedules its application.  Answers that come within a
+ * hundredth of a second are applied together. */
 static void
 on_name_answer(void *arg, const struct dns_answer *answer)
 {
@@ -290,8 +294,8 @@ follow_resolver(struct server_names *sn, const struct spec *spec)
 
 /* -- questions -- */
 
-/* Begins a look-up of each name that is new, or with reload of each name that a
- * reload asks for. */
+/* Begins a look-up of each name that is new; with reload, of each name that a
+ * reload looks up again. */
 static void
 want_names(struct names *names, const struct spec *spec, bool reload)
 {
@@ -361,7 +365,7 @@ server_names_prepare(struct control *control, struct model *model)
 	}
 }
 
-/* Has each name know the servers of the present model that have it. */
+/* Makes each name refer to the servers of the present model that have it. */
 static void
 find_users(struct control *c)
 {
@@ -382,7 +386,8 @@ find_users(struct control *c)
 	names_sweep(names);
 }
 
-/* Servers may be new beside names that are not. */
+/* Applies all names, also those that have not changed: their servers may be
+ * new. */
 static void
 apply_all(struct control *c)
 {
@@ -390,7 +395,8 @@ apply_all(struct control *c)
 	uint64_t now_ms = clock_now_ms();
 
 	for (struct name *n = names_first(sn->names); n; n = n->next) {
-		/* The answer of a reload, or server_names_start, names it. */
+		/* Log no error here: the answer to the reload, or
+		 * server_names_start, has it. */
 		n->logged = n->renewal.error;
 		apply_name(sn, n, now_ms);
 	}
@@ -439,7 +445,8 @@ server_names_start(struct control *control)
 	if (!follow_resolver(sn, m->spec))
 		log_error("name servers could not be taken from [resolver] or "
 		          "/etc/resolv.conf; names are not resolved");
-	/* Sets of servers have the same time. */
+	/* Set the end of the wait now: sets of servers are waited for until the
+	 * same time. */
 	if (takeover_under_way())
 		(void)takeover_wait_by_ms();
 	want_names(sn->names, m->spec, true);

@@ -46,7 +46,7 @@ refuse_server_option(
 }
 
 /* Returns the server's address family.  A server that is given by name may have
- * no address yet: uses the family of its source then, or IPv4. */
+ * no address yet; then returns the family of its source, or IPv4. */
 static sa_family_t
 trial_family(const struct trial *t)
 {

@@ -11,9 +11,9 @@ struct comparison {
 	const struct set_members *now;
 	const struct discovered **report; /* by key, distinct addresses */
 	size_t n;
-	const struct set_member **match; /* of each; NULL: it is new */
+	const struct set_member **match; /* of each; NULL: a new member */
 	unsigned *number;                /* of each; 0: not yet */
-	bool *taken;                     /* numbers, by number - 1 */
+	bool *taken;                     /* used numbers, by number - 1 */
 	bool *kept;                      /* members of now that were found */
 	unsigned max;
 };
@@ -84,7 +84,8 @@ by_member_key(const void *one, const void *other)
 	return strcmp((*a)->key, (*b)->key);
 }
 
-/* Drops members whose address another one has, and those beyond max. */
+/* Drops all but one of the members with the same address, and members beyond
+ * max. */
 static void
 choose_members(struct comparison *c, struct set_change *change)
 {
@@ -108,10 +109,10 @@ choose_members(struct comparison *c, struct set_change *change)
 	}
 }
 
-/* -- who is who -- */
+/* -- matching the report -- */
 
-/* Returns the members of now that are gone, or live, sorted.  NULL when memory
- * is short. */
+/* Returns the members of now with that value of `gone`, sorted, or NULL when
+ * memory is short. */
 static const struct set_member **
 sort_members(const struct set_members *now, bool gone, size_t *ret_n,
     int (*order)(const void *, const void *))
@@ -132,7 +133,7 @@ match_member(struct comparison *c, size_t i, const struct set_member *member)
 {
 	size_t at = (size_t)(member - c->now->all);
 
-	/* The set may have become smaller. */
+	/* The number may be above max: the set may have become smaller. */
 	if (c->kept[at] || member->number > c->max ||
 	    c->taken[member->number - 1])
 		return;
@@ -142,8 +143,9 @@ match_member(struct comparison *c, size_t i, const struct set_member *member)
 	c->match[i] = member->gone ? NULL : member;
 }
 
-/* Finds members in the report, by address or by key.  Returns false when memory
- * is short. */
+/* Matches members, gone ones or live ones, with entries of the report that have
+ * no match yet: by address or by key, as order compares.  Returns false when
+ * memory is short. */
 static bool
 find_members(
     struct comparison *c, bool gone, int (*order)(const void *, const void *))
@@ -175,7 +177,7 @@ find_members(
 	return true;
 }
 
-/* New members get the lowest free numbers, in the order of their keys. */
+/* Gives new members the lowest free numbers, in the order of their keys. */
 static void
 number_members(struct comparison *c)
 {
@@ -201,7 +203,7 @@ match_all(struct comparison *c)
 
 /* -- the next members -- */
 
-/* NULL stays NULL. */
+/* Copies the text.  NULL stays NULL.  Returns false when memory is short. */
 static bool
 copy_member_text(char **ret, const char *text)
 {
@@ -217,7 +219,8 @@ copy_gone(const struct set_member *from, struct set_member *to)
 	       copy_member_text(&to->address, from->address);
 }
 
-/* Copies what the report says of a member.  from NULL: it is new. */
+/* Copies the report of a member.  from NULL: the member is new.  Returns false
+ * when memory is short. */
 static bool
 copy_reported(const struct discovered *report, const struct set_member *from,
     struct set_member *to)
@@ -262,7 +265,8 @@ by_number(const void *one, const void *other)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Adds those that have left, as long as no other member has their number. */
+/* Adds members that have left, if no other member has their number.  Counts
+ * those that leave now.  Returns false when memory is short. */
 static bool
 keep_gone(const struct comparison *c, struct set_members *next,
     struct set_change *change)

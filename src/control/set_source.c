@@ -122,7 +122,7 @@ put_report_text(char **at, const char *text)
 	return put;
 }
 
-/* Returns the copy in one block, or NULL when memory is short. */
+/* Returns a copy of the report in one block, or NULL when memory is short. */
 static struct discovered *
 copy_report(const struct discovered *report, size_t n)
 {
@@ -146,7 +146,8 @@ copy_report(const struct discovered *report, size_t n)
 	return copy;
 }
 
-/* Logs an error once, as the same one mostly comes again. */
+/* Notes an error of the source.  Logs it once: usually the same error comes
+ * again. */
 static void
 note_error(void *arg, const char *why)
 {
@@ -188,7 +189,7 @@ take_report(void *arg, const struct discovered *members, size_t n)
 	sets_note_report(source->control, source);
 }
 
-/* Returns the transfers of all sources, or NULL with err set. */
+/* Returns the HTTP transfers that all sources share, or NULL with err set. */
 static struct curl_loop *
 transfers(struct control *control, struct err *err)
 {

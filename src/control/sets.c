@@ -53,8 +53,8 @@ set_new(struct control *c, const struct backend_spec *b,
 
 /* -- comparing -- */
 
-/* Compares the set with the report of its source, if there is one.  joined: the
- * new members come while sessions run.  Returns false when memory is short. */
+/* Compares the set with the report of its source, if there is one.  joined: new
+ * members come while sessions run.  Returns false when memory is short. */
 static bool
 compare_set(struct server_set *set, const struct set_spec *spec, bool joined)
 {
@@ -95,7 +95,8 @@ report_left_out(struct server_set *set, const struct set_spec *spec)
 	set->told_twice = change->twice > 0;
 }
 
-/* Returns whether the change may be made, or has to be confirmed first. */
+/* Returns whether the change may be made.  If it has to be confirmed first,
+ * asks the source again. */
 static bool
 is_confirmed(struct server_set *set, const struct set_spec *spec)
 {
@@ -192,7 +193,7 @@ on_sets_work(struct timed_task *task, uint64_t now_ms)
 		return;
 	}
 	sets_apply_spec(c);
-	/* Reports that have come since. */
+	/* Compare again if reports have come meanwhile. */
 	if (any_is_due(c))
 		timed_task_schedule(task, now_ms + SETS_PAUSE_MS);
 }
@@ -207,7 +208,7 @@ sets_note_report(struct control *control, struct set_source *source)
 		if (set->source == source)
 			set->due = true;
 	}
-	/* Reports that follow do not put it off. */
+	/* Further reports do not postpone the work. */
 	if (sets->started && list_empty(&sets->work.node))
 		timed_task_schedule(
 		    &sets->work, clock_now_ms() + SETS_PAUSE_MS);
@@ -215,8 +216,9 @@ sets_note_report(struct control *control, struct set_source *source)
 
 /* -- start, reload, end -- */
 
-/* A set that stays has its members; a new one, those of the last report or of
- * its file. */
+/* Prepares a set of a new spec.  A set that stays keeps its members; a new one
+ * gets those of the last report or of its file.  Returns false when memory is
+ * short. */
 static bool
 prepare_set(struct control *c, const struct backend_spec *b,
     const struct set_spec *spec, bool joined)
@@ -227,7 +229,7 @@ prepare_set(struct control *c, const struct backend_spec *b,
 		set = NULL;
 	if (set) {
 		set->keep = true;
-		/* A change that waits to be confirmed still does. */
+		/* A change that waits to be confirmed still waits. */
 		return set->members.n <= spec->max ||
 		       compare_set(set, spec, joined);
 	}
@@ -298,7 +300,8 @@ sets_commit(struct control *control)
 	for_each_set(set, &sets->sets)
 	{
 		set_adopt_next(set);
-		/* The set may have room for more than before. */
+		/* Compare again: the set may have room for more members than
+		 * before. */
 		set->due = set->source->report != NULL;
 		if (sets->started)
 			set_source_open(set->source);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See sets.h: what is known of the sets, and the test of a configuration.
+ * See sets.h: facts about the sets, and the check of a configuration.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,7 +118,7 @@ write_set_warning(FILE *out, const struct set_spec *set, const char *text)
 	fprintf(out, "servers %s: %s\n", set->prefix, text);
 }
 
-/* Whether the member could be used; else a warning. */
+/* Returns whether the member could be used.  If not, writes a warning. */
 static bool
 check_set_member(struct spec *spec, struct backend_spec *b, size_t set,
     const struct discovered *m, FILE *out)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * From the members of sets to the servers of a spec, see sets_internal.h.
+ * Makes the servers of a spec from the members of its sets, see
+ * sets_internal.h.
  */
 #include "control/sets_internal.h"
 
@@ -48,7 +49,7 @@ struct filling {
 	struct backend_spec *backend;
 	struct server_spec *servers;
 	size_t n, room;
-	size_t old; /* the next of the backend's present members */
+	size_t old; /* index of the backend's next present member */
 };
 
 static void
@@ -71,7 +72,7 @@ note_left_out(const struct filling *f, struct set_member *m,
 	    *m->note ? ")" : "", why);
 }
 
-/* Reads the member with these options. */
+/* Reads the member with these options into ret.  Returns false with errors. */
 static bool
 read_with(const struct filling *f, size_t set, const struct set_member *m,
     const char *options, struct server_spec *ret, struct err_list *errors)
@@ -91,7 +92,7 @@ read_with(const struct filling *f, size_t set, const struct set_member *m,
 	    f->spec, f->backend, set, &member, ret, errors);
 }
 
-/* The number in the name of a member of the set. */
+/* Returns the number in the name of a member of the set. */
 static unsigned
 number_of(const struct filling *f, const struct server_spec *server, size_t set)
 {
@@ -100,8 +101,8 @@ number_of(const struct filling *f, const struct server_spec *server, size_t set)
 	return (unsigned)strtoul(server->name + len, NULL, 10);
 }
 
-/* Whether the present member of the backend is of an earlier set, or has a
- * lower number. */
+/* Returns whether the present member of the backend is of an earlier set, or
+ * has a lower number. */
 static bool
 is_before(const struct filling *f, const struct server_spec *s, size_t set,
     unsigned number)
@@ -110,9 +111,9 @@ is_before(const struct filling *f, const struct server_spec *s, size_t set,
 	       (s->set.value == set && number_of(f, s, set) < number);
 }
 
-/* Moves the present server of a member that has not changed, as reading its
- * options again takes most of the time of an update.  Both are sorted alike.
- * Returns false if there is none. */
+/* Moves the present server of a member that has not changed: reading options
+ * again takes most of the time of an update.  Members and servers are in the
+ * same order.  Returns false if there is no such server. */
 static bool
 take_present(struct filling *f, size_t set, const struct set_member *m)
 {
@@ -128,7 +129,7 @@ take_present(struct filling *f, size_t set, const struct set_member *m)
 	    strcmp(s->address, m->address) != 0 || strcmp(s->key, m->key) != 0)
 		return false;
 	f->servers[f->n++] = *s;
-	/* The set owns nothing of it any more. */
+	/* The spec's list of servers owns no part of it any more. */
 	*s = (struct server_spec){.set = s->set};
 	f->old++;
 	return true;

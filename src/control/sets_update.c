@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * From sets whose members are to change to the model with them, see sets.h.
+ * Makes the next model when members of sets change, see sets.h.
  */
 #include "base/clock.h"
 #include "base/events.h"
@@ -36,7 +36,8 @@ set_adopt_next(struct server_set *set)
 	set->updates++;
 }
 
-/* Adds an event, unless the report has had enough of them. */
+/* Adds an event for the server, unless the report has had EVENTS_OF_SET of
+ * them. */
 static void
 report_server(const struct server_set *set, const struct set_member *m,
     bool comes, unsigned *told)
@@ -60,7 +61,8 @@ next_used(const struct set_members *members, size_t *at)
 	return *at < members->n ? &members->all[*at] : NULL;
 }
 
-/* Reports who has come and gone; both lists are by number. */
+/* Reports the servers that have come and gone.  Both lists are sorted by
+ * number. */
 static void
 report_difference(const struct server_set *set)
 {
@@ -138,13 +140,14 @@ warn_of_descriptors(struct control *c)
 	static struct log_limit limit;
 	struct err err;
 
-	/* Sessions have had their descriptors since the start. */
+	/* Sessions got their descriptors at the start. */
 	if (!limits_suffice(
 	        &c->budget, c->model->spec, "the servers of its sets", &err))
 		log_limited(&limit, LOG_LEVEL_WARNING, "%s", err.text);
 }
 
-/* Ends the step between the two turns.  Returns the spec, the caller's. */
+/* Ends the state between the two turns.  Returns the spec, which the caller
+ * owns. */
 struct spec *
 sets_take_made(struct control *c)
 {
@@ -165,7 +168,7 @@ sets_forget_made(struct control *c)
 	timed_task_schedule(&c->sets.work, clock_now_ms() + 1);
 }
 
-/* The first turn: makes one spec for all sets with next members. */
+/* Runs the first turn: makes one spec for all sets with next members. */
 void
 sets_make_spec(struct control *c)
 {
@@ -187,7 +190,7 @@ sets_make_spec(struct control *c)
 	err_list_fini(&errors);
 }
 
-/* The second turn: makes a model of it, which sessions find from then on. */
+/* Runs the second turn: makes a model of the spec and publishes it. */
 void
 sets_apply_spec(struct control *c)
 {

@@ -40,8 +40,8 @@ since_mark_ns(const struct shift_load *load)
 	return load->total_ns - load->marked_ns;
 }
 
-/* Finds the shard with the least load since the mark among those without a
- * pair. Returns n if there is none. */
+/* Returns the shard with the least load since the mark among those without a
+ * pair, or n if there is none. */
 static unsigned
 find_least_since_mark(const struct shift_load *loads, unsigned n)
 {
@@ -83,8 +83,8 @@ pause_longer(struct shift *shift)
 	shift->wait = shift->pause;
 }
 
-/* Compares the present difference of the two shards with what the last move
- * should have left. */
+/* Judges the last move by the present difference of its two shards: it has to
+ * be at most what the move should have left with half of its effect. */
 static void
 judge_move(
     struct shift *shift, const struct shift_load *loads, uint64_t elapsed_ns)
@@ -100,7 +100,7 @@ judge_move(
 		pause_longer(shift);
 }
 
-/* Returns whether a look is skipped. */
+/* Returns whether this look is skipped. */
 static bool
 skips_look(
     struct shift *shift, const struct shift_load *loads, uint64_t elapsed_ns)
@@ -113,8 +113,9 @@ skips_look(
 	return true;
 }
 
-/* A shard that was found overloaded is looked at again even if another one is
- * busier by now. */
+/* Returns whether a shard is overloaded, which becomes shift->from.  A shard
+ * that was found overloaded before stays chosen while it is overloaded, even if
+ * another one is busier by now. */
 static bool
 goes_on(struct shift *shift, const struct shift_load *loads, unsigned n,
     uint64_t elapsed_ns)
@@ -140,7 +141,8 @@ begin_streak(struct shift *shift, struct shift_load *loads, unsigned n)
 }
 
 /* Pairs the shard with the least loaded one, and begins a move.  Returns false
- * if there is no other shard, or the load of the two does not differ enough. */
+ * if there is no other shard, or if the shard is not overloaded compared with
+ * it. */
 static bool
 begin_move(struct shift *shift, struct shift_load *loads, unsigned n,
     unsigned from, struct shift_move *ret_move)
@@ -168,7 +170,8 @@ begin_move(struct shift *shift, struct shift_load *loads, unsigned n,
 	return true;
 }
 
-/* Each look may have found another shard least loaded. */
+/* Decides after the last look of a streak.  The least loaded shard is
+ * determined over the whole window: each look may have found another one. */
 static enum shift_step
 end_streak(struct shift *shift, struct shift_load *loads, unsigned n,
     struct shift_move *ret_move)
@@ -197,8 +200,9 @@ shift_look(struct shift *shift, struct shift_load *loads, unsigned n,
 	return end_streak(shift, loads, n, ret_move);
 }
 
-/* A session may have a little more than what is to move: of two sessions with
- * the same load one is measured to have more than half of it. */
+/* Returns whether a session may move when left_ns are to move.  Its load may be
+ * a quarter larger: of two sessions with the same load, one is measured to have
+ * more than half of it. */
 static bool
 fits(uint64_t load_ns, uint64_t left_ns)
 {
@@ -243,7 +247,8 @@ shift_offer(struct shift_move *move, const struct shift_session *session)
 		keep_most_loaded(move);
 }
 
-/* Takes the most loaded sessions first, so that few have to move. */
+/* Keeps the sessions that fit, the most loaded first, so that few have to move.
+ * Returns the load that is still to move. */
 static uint64_t
 take_those_that_fit(struct shift_move *move)
 {
@@ -263,9 +268,9 @@ take_those_that_fit(struct shift_move *move)
 	return left_ns;
 }
 
-/* The effect of a decision is judged by its first move only.  The effect of a
- * move of many small sessions would be lost in the load's own changes: such a
- * move is not judged, and another one may follow. */
+/* Only the first move of a decision is judged.  A move of many small sessions
+ * is not judged, since its effect would be lost in changes of the load itself;
+ * another one may follow at once. */
 void
 shift_choose(
     struct shift *shift, struct shift_load *loads, struct shift_move *move)

@@ -13,7 +13,7 @@
 #include "model/source_facts.h"
 #include "net/handover.h"
 
-/* The longest line: a name and eight numbers. */
+/* The size of the longest line: a name and eight numbers. */
 #define SOURCE_LINE_MAX 320
 #define TABLE_NAME_MAX  120
 
@@ -29,8 +29,7 @@ write_source(const struct limit *l, const struct source_facts *f, char *out)
 	    f->due_ns, f->bytes[BAND_IN], f->bytes[BAND_OUT], f->bytes_due_ns);
 }
 
-/* Writes as many lines as the message takes, and for as long as a step takes.
- */
+/* Fills the message with lines until it is full or until_ns has come. */
 static void
 fill_message(struct sources_sent *s, const struct model *model,
     struct handover *m, uint64_t until_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * From the first SIGTERM to the end: the phases that control.h describes.
+ * The phases from the first SIGTERM to the end, see control.h.
  */
 #include "base/clock.h"
 #include "base/events.h"
@@ -11,16 +11,16 @@
 #include "control/upgrade.h"
 #include "proxy/reaper.h"
 
-/* The interval between two looks whether a phase is over. */
+/* How often lfproxy checks whether a phase is over. */
 #define STOP_TICK_MS  20
 #define KILL_LIMIT_MS 1000
 #define STATUS_MS     1000
 
-/* Time for the answer to the command that has started the other process. */
+/* The time for the answer to the command that has started the other process. */
 #define LINGER_MS 200
 
-/* Reports the phase to the service manager, for `systemctl status`.  more_ms is
- * what may follow a phase that is entered. */
+/* Reports the phase to the service manager, for `systemctl status`.  more_ms:
+ * how long the phases may take that follow a phase that is entered. */
 static void
 report_phase(struct control *c, uint64_t now_ms, bool entered, uint64_t more_ms)
 {
@@ -72,7 +72,7 @@ enter_leaving(struct control *c, uint64_t delay_ms)
 	enter_phase(c, LEAVING, delay_ms);
 }
 
-/* Sessions may end by themselves, and idle ones are ended. */
+/* Begins to drain: sessions may end by themselves, and idle ones are ended. */
 static void
 begin_stop_drain(struct control *c)
 {

@@ -18,33 +18,36 @@
 
 #define FILTER_ENV "LFPROXY_FILTER"
 
-/* CLONE_NEWTIME is a signal's number there. */
+/* The flags of clone(2) that make namespaces.  Not CLONE_NEWTIME, whose bit is
+ * part of the signal's number there. */
 #define CLONE_NAMESPACES                                                       \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |         \
 	    CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
 
-/* clone's argument with the flags. */
+/* The index of clone's argument that has the flags. */
 #if defined(__s390__) || defined(__s390x__)
 #define CLONE_FLAGS_ARG 1
 #else
 #define CLONE_FLAGS_ARG 0
 #endif
 
-/* Bits of what personality(2) returns without a change, as int and as long. */
+/* The arguments of personality(2) that ask without a change, as int and as
+ * long. */
 #define PERSONALITY_ASKED      UINT64_C(0xffffffff)
 #define PERSONALITY_ASKED_LONG UINT64_MAX
 
 static struct {
 	/* The strictest of lfproxy's filters in force, or SECCOMP_OFF. */
 	enum seccomp_mode mode;
-	/* The fingerprint of the filter that the former process has told of;
+	/* The fingerprint of the filter that the former process has told about;
 	 * 0: none. */
 	uint64_t inherited;
 } filter;
 
-/* -- making it -- */
+/* -- making the filter -- */
 
-/* Adds names of one action.  libseccomp may be older than a name. */
+/* Adds a rule with this action for each name.  libseccomp may be older than a
+ * name, which is left out then. */
 static int
 add_names(scmp_filter_ctx ctx, uint32_t action, const char *const *names)
 {
@@ -67,8 +70,9 @@ add_compared(scmp_filter_ctx ctx, uint32_t action, int number,
 	return seccomp_rule_add_array(ctx, action, number, 1, &compared);
 }
 
-/* A process without privileges would have all of them in a user namespace, and
- * reach parts of the kernel that it has no other way to. */
+/* Refuses clone(2) with new namespaces.  In a user namespace, a process without
+ * privileges would have all of them, and reach parts of the kernel that it has
+ * no other way to. */
 static int
 add_clone(scmp_filter_ctx ctx, uint32_t refuse)
 {
@@ -84,8 +88,8 @@ add_clone(scmp_filter_ctx ctx, uint32_t refuse)
 	return rc;
 }
 
-/* Programs ask for the personality; a changed one weakens the randomization of
- * addresses. */
+/* Allows programs to ask for their personality, and not to change it: that
+ * would weaken the randomization of addresses. */
 static int
 add_personality(scmp_filter_ctx ctx)
 {
@@ -103,7 +107,7 @@ add_personality(scmp_filter_ctx ctx)
 static bool
 family_is_allowed(int family)
 {
-	/* The C library asks the kernel for its addresses by AF_NETLINK. */
+	/* The C library uses AF_NETLINK to ask the kernel for its addresses. */
 	return family == AF_UNIX || family == AF_INET || family == AF_INET6 ||
 	       family == AF_NETLINK;
 }
@@ -132,7 +136,8 @@ add_all(scmp_filter_ctx ctx, bool log)
 
 	if (rc == 0)
 		rc = add_names(ctx, SCMP_ACT_ALLOW, syscalls_of_sanitizers);
-	/* libseccomp takes the first of two rules. */
+	/* libseccomp uses the first of two rules, so leave out calls that
+	 * sanitizers are allowed to make. */
 	for (const char *const *name = syscalls_refused; rc == 0 && *name;
 	     name++) {
 		const char *const one[] = {*name, NULL};
@@ -152,10 +157,10 @@ add_all(scmp_filter_ctx ctx, bool log)
 	return rc == 0 ? add_socket_families(ctx, no_family) : rc;
 }
 
-/* The binary tree makes the kernel look at 9 numbers instead of 300.  With SSB
- * the kernel leaves speculation as it is: before Linux 5.16 a filter would slow
- * all of the process down, and this one protects from no code of others in
- * lfproxy's own memory. */
+/* Sets the attributes of the filter.  OPTIMIZE 2 makes a binary tree, in which
+ * the kernel looks at 9 numbers instead of 300.  SSB leaves speculation as it
+ * is: before Linux 5.16 a filter would otherwise slow down the whole process,
+ * and lfproxy runs no foreign code in its own memory. */
 static int
 set_attributes(scmp_filter_ctx ctx, bool log)
 {
@@ -168,13 +173,14 @@ set_attributes(scmp_filter_ctx ctx, bool log)
 		rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (rc == 0)
 		(void)seccomp_attr_set(ctx, SCMP_FLTATR_CTL_SSB, 1);
-	/* The process has no_new_privs, or CAP_SYS_ADMIN. */
+	/* libseccomp need not set no_new_privs: the process has it, or
+	 * CAP_SYS_ADMIN. */
 	if (rc == 0)
 		rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_NNP, 0);
 	return rc;
 }
 
-/* Returns 0 or -errno. */
+/* Makes and loads the filter.  Returns 0 or -errno. */
 static int
 load_filter(bool log)
 {
@@ -192,7 +198,7 @@ load_filter(bool log)
 	return rc;
 }
 
-/* -- passing it on -- */
+/* -- passing the filter on -- */
 
 static uint64_t
 hash_names(const char *const *names, uint64_t hash)
@@ -202,7 +208,8 @@ hash_names(const char *const *names, uint64_t hash)
 	return hash;
 }
 
-/* Tells filters of other versions apart. */
+/* Returns a hash of the lists and the version, which tells the filters of other
+ * versions apart. */
 static uint64_t
 fingerprint(void)
 {
@@ -227,7 +234,7 @@ syscall_filter_variable(char out[SYSCALL_FILTER_VARIABLE_SIZE])
 static bool
 is_filtered(void)
 {
-	/* With the strict mode, 1, nothing would run. */
+	/* 2 is the filter mode.  In strict mode, 1, lfproxy could not run. */
 	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2;
 }
 
@@ -241,9 +248,10 @@ syscall_filter_inherit(void)
 	(void)unsetenv(FILTER_ENV);
 }
 
-/* -- setting it -- */
+/* -- setting the filter -- */
 
-/* libseccomp's error does not tell a kernel without filters from a container
+/* Reports that no filter could be set, which is no failure with SECCOMP_AUTO.
+ * libseccomp's error does not tell a kernel without filters from a container
  * that permits none. */
 static bool
 report_no_filter(enum seccomp_mode mode, int rc, struct err *err)
@@ -262,7 +270,7 @@ report_no_filter(enum seccomp_mode mode, int rc, struct err *err)
 	    mode == SECCOMP_LOG ? "log" : "on", text, strerror(-rc));
 }
 
-/* auto and on are as strict. */
+/* Returns the mode to compare by: auto is as strict as on. */
 static enum seccomp_mode
 strictness(enum seccomp_mode mode)
 {

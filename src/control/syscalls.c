@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* gcc has macros, clang features. */
+/* gcc defines macros for sanitizers, clang has features. */
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif
@@ -18,7 +18,7 @@
 
 /* clang-format off */
 const char *const syscalls_allowed[] = {
-    /* Every program. */
+    /* What every program needs. */
     "arch_prctl", "brk", "cacheflush", "execve", "execveat", "exit",
     "exit_group", "futex", "futex_requeue", "futex_time64", "futex_wait",
     "futex_waitv", "futex_wake", "get_robust_list", "get_thread_area",
@@ -76,7 +76,7 @@ const char *const syscalls_allowed[] = {
     "umask", "unlink", "unlinkat", "utime", "utimensat", "utimensat_time64",
     "utimes",
 
-    /* A socket of `admin` or `listen` gets its owner. */
+    /* Gives a socket of `admin` or `listen` its owner. */
     "chown", "chown32", "fchown", "fchown32", "fchownat", "lchown",
     "lchown32",
 
@@ -90,8 +90,8 @@ const char *const syscalls_allowed[] = {
     "sigreturn", "sigsuspend", "tgkill", "tkill", "vfork", "wait4", "waitid",
     "waitpid",
 
-    /* Users.  An upgrade, or a script of root's, becomes another one.  The
-     * capabilities say who may. */
+    /* Users.  An upgrade, or a script of root's, changes its user.
+     * Capabilities decide who may. */
     "capget", "capset", "getegid", "getegid32", "geteuid", "geteuid32",
     "getgid", "getgid32", "getgroups", "getgroups32", "getresgid",
     "getresgid32", "getresuid", "getresuid32", "getuid", "getuid32",
@@ -100,7 +100,7 @@ const char *const syscalls_allowed[] = {
     "setresgid32", "setresuid", "setresuid32", "setreuid", "setreuid32",
     "setuid", "setuid32",
 
-    /* Narrower sandboxes, such as an upgrade's. */
+    /* Narrower sandboxes, such as that of an upgrade. */
     "landlock_add_rule", "landlock_create_ruleset", "landlock_restrict_self",
     "seccomp",
 
@@ -128,7 +128,7 @@ const char *const syscalls_refused[] = {
     "kcmp", "pidfd_getfd", "process_madvise", "process_mrelease",
     "process_vm_readv", "process_vm_writev", "ptrace",
 
-    /* Parts of the kernel that take much privilege, or had many errors. */
+    /* Parts of the kernel that need many privileges, or had many errors. */
     "add_key", "bpf", "fanotify_init", "fanotify_mark", "io_uring_enter",
     "io_uring_register", "io_uring_setup", "keyctl", "lookup_dcookie",
     "memfd_secret", "migrate_pages", "modify_ldt", "move_pages",
@@ -157,7 +157,7 @@ const char *const syscalls_refused[] = {
     "uselib", "ustat", "vserver",
     NULL};
 
-/* clone3 has its flags in memory, where a filter cannot look. */
+/* The flags of clone3 are in memory, where a filter cannot look. */
 const char *const syscalls_conditional[] = {
     "clone", "clone3", "personality", "socket", NULL};
 

@@ -13,7 +13,7 @@
 
 #define TEXT_SIZE 8192 /* of /proc/net/netstat, some 5 KiB */
 
-/* Returns false when the file cannot be read. */
+/* Reads the file as text with a NUL.  Returns false if it cannot be read. */
 static bool
 read_proc_file(const char *path, char *out, size_t size)
 {
@@ -73,7 +73,8 @@ system_resident(uint64_t *ret_bytes)
 	return true;
 }
 
-/* The state follows the name of the program, which may have any character. */
+/* The state follows the name of the program, which may contain any
+ * character. */
 bool
 system_is_zombie(pid_t pid)
 {
@@ -164,8 +165,8 @@ system_ports(uint64_t *ret_n)
 
 /* -- control groups -- */
 
-/* Sets the names of the files in that folder that exist.  Returns whether the
- * use of memory is among them. */
+/* Sets the names of the files in the folder dir, as far as they exist.  second:
+ * of version 2.  Returns whether the file with the use of memory exists. */
 static bool
 name_cgroup_files(const char *dir, bool second, struct cgroup_memory *c)
 {
@@ -180,7 +181,7 @@ name_cgroup_files(const char *dir, bool second, struct cgroup_memory *c)
 	return c->used[0] != '\0';
 }
 
-/* Looks from the group up to the root. */
+/* Finds the group with the lowest limit, from the given one up to the root. */
 static void
 find_lowest_limit(const char *root, const char *group, bool second,
     struct cgroup_memory *ret_cgroup)

@@ -31,7 +31,8 @@ set_next_expiry(
 	ev_timer_start(timer->loop, &timer->timer);
 }
 
-/* Ends: a task that schedules itself again does so for later than now_ms. */
+/* Runs the tasks that are due.  The loop ends because a task that schedules
+ * itself again does so for later than now_ms. */
 static void
 on_task_timer(struct ev_loop *loop, ev_timer *watcher, int events)
 {

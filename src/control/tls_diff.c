@@ -43,8 +43,8 @@ compare_contexts(const struct tls_spec *tls, struct tls_context *before,
 	tls_context_give_back(new_ssl);
 }
 
-/* The files of a section are the same in both roles: compare the contexts of
- * one. */
+/* The files of a section are the same in both roles, so the contexts of one
+ * role are compared. */
 void
 tls_diff(
     const struct spec *before, const struct spec *spec, struct changes *changes)

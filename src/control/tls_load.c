@@ -10,7 +10,8 @@
 #include "tls/changes.h"
 #include "tls/context.h"
 
-/* Files that move on and on are left to the next events. */
+/* The most readings in a row of files whose watches change meanwhile.  Further
+ * changes are left to later events. */
 #define TRIES_MAX 4
 
 static void
@@ -23,8 +24,8 @@ keep_change(void *arg, const char *text)
 	job->changes++;
 }
 
-/* Watches what was found by the last reading.  Returns whether it is the same
- * as before. */
+/* Watches the files that the last reading has found.  Returns whether they are
+ * the same as before. */
 static bool
 watch_files(struct tls_load_job *job, int inotify)
 {

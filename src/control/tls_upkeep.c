@@ -17,8 +17,8 @@
 #include "tls/counters.h"
 #include "tls/x509_text.h"
 
-/* The interval at which the certificates are looked at; a change by a file or a
- * command is noticed within that time. */
+/* The interval at which the certificates are looked at.  A change by a file or
+ * a command is noticed within this time. */
 #define UPKEEP_MS 5000
 
 struct tls_warned {
@@ -43,7 +43,8 @@ add_counts(struct tls_role_status *sum, const struct tls_context *context)
 	sum->cache_misses += n.cache_misses;
 }
 
-/* A section that a reload has removed takes its counters along. */
+/* Returns the increase, or 0 if the sum has decreased: the counters of a
+ * section go when a reload removes it. */
 static uint64_t
 difference(uint64_t now, uint64_t before)
 {
@@ -92,10 +93,11 @@ count_handshakes(struct tls_upkeep *upkeep, const struct spec *spec)
 
 /* -- expiry -- */
 
-/* The certificates of which was warned, as they are found again. */
+/* A look at all certificates, which makes a new list of those that were warned
+ * of. */
 struct expiry_round {
 	struct tls_upkeep *upkeep;
-	struct tls_warned *warned; /* the next list */
+	struct tls_warned *warned; /* the new list */
 	size_t n, room;
 	size_t
 	    hint; /* in the former list: where the next one is likely to be */
@@ -141,7 +143,8 @@ warn_of_expiry(const char *section, const char *file, int64_t end, int64_t now)
 		    section, file, day);
 }
 
-/* Without memory for the list the warning comes once more. */
+/* Adds the certificate to the new list.  Without memory, the warning comes once
+ * more. */
 static void
 note_warned(struct expiry_round *round, const char *file, int64_t end,
     int64_t warned_at)
@@ -217,7 +220,8 @@ check_expiry(struct tls_upkeep *upkeep, const struct spec *spec)
 	upkeep->warned_n = round.n;
 }
 
-/* Handshakes rotate keys as well; without any, old keys would stay. */
+/* Rotates the ticket keys that are due.  Handshakes do this as well, but
+ * without any, old keys would stay. */
 static void
 rotate_tickets(const struct spec *spec)
 {

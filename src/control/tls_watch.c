@@ -119,7 +119,7 @@ call_control(void *arg)
 	ev_async_send(watch->files.loop, &watch->done);
 }
 
-/* Reads all sections that are due, or later if a reading is under way. */
+/* Reads all sections that are due, or later if the thread is at work. */
 static void
 read_due(struct tls_watch *watch)
 {
@@ -191,9 +191,9 @@ report_changes(
 		    section->name, job->changes - TLS_LOAD_TEXTS);
 }
 
-/* Logs why the section stays as it is, unless that was logged before.  Files
- * that cannot be read when the context has just been made of them are those
- * that the process may no longer read, after it became another user. */
+/* Logs why the section stays as it is, unless that was logged before.  If even
+ * the first reading fails, right after the context was made of the same files,
+ * the process may no longer read them: it has become another user. */
 static void
 note_failure(struct watched_section *section, const struct err *err)
 {
@@ -244,7 +244,7 @@ apply_job(struct tls_watch *watch, struct tls_load_job *job)
 	if (tls_context_exchange(section->context, job->present, loaded))
 		report_changes(section, job);
 	else
-		section->due = true; /* a command was faster */
+		section->due = true; /* a command has changed it meanwhile */
 }
 
 /* -- watches that are not needed any more -- */
@@ -254,7 +254,7 @@ tls_watch_uses(void *arg, int wd)
 {
 	struct tls_watch *watch = arg;
 
-	/* A reading under way may have new uses for it. */
+	/* A reading under way may come to use this watch. */
 	if (watch->state != TLS_WATCH_IDLE)
 		return true;
 	list_for_each (node, &watch->sections) {
@@ -267,7 +267,8 @@ tls_watch_uses(void *arg, int wd)
 	return false;
 }
 
-/* Returns whether the thread has been started to free what is left. */
+/* Applies what was read.  Returns whether the thread was started again to free
+ * the rest. */
 static bool
 apply_load(struct tls_watch *watch)
 {
@@ -310,8 +311,8 @@ on_thread_done(struct ev_loop *loop, ev_async *done, int events)
 
 /* -- events -- */
 
-/* Marks the sections that the event concerns.  Returns whether there are any.
- */
+/* Marks the sections that the event concerns as due.  Returns whether there are
+ * any. */
 static bool
 mark_section_due(void *arg, const struct inotify_event *event)
 {

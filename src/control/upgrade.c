@@ -25,8 +25,8 @@
 #include "control/upgrade_program.h"
 #include "net/handover.h"
 
-/* How long the service manager may take to confirm, and the interval between
- * looks whether it has. */
+/* How long the service manager may take to confirm, and the interval at which
+ * that is checked. */
 #define CONFIRM_WAIT_MS 5000
 #define CONFIRM_LOOK_MS 2
 
@@ -39,11 +39,11 @@ struct upgrade {
 	bool done;
 	void (*when_done)(const struct upgrade_result *result); /* or NULL */
 	struct handed handed;
-	char *commands;     /* that restore what operators have changed */
-	const char *unsent; /* of these */
-	char *later;        /* what is to happen to these changes */
-	bool committed;     /* the message behind the sockets is sent */
-	bool ready;         /* the other process is, too */
+	char *commands;     /* commands that restore operators' changes */
+	const char *unsent; /* the commands that are still to be sent */
+	char *later;        /* what is to happen to them later (later.h) */
+	bool committed;     /* COMMIT, which follows the rest, is sent */
+	bool ready;         /* the other process is ready */
 	bool takes_sessions;
 	int unconfirmed; /* see notify_successor; -1: closed */
 	uint64_t confirm_by_ms;
@@ -111,7 +111,7 @@ fail_upgrade(struct upgrade *u, const char *fmt, ...)
 	finish_upgrade(u, false);
 }
 
-/* The sessions that could leave have left. */
+/* Ends the upgrade: the sessions that could leave have left. */
 static void
 on_settled(void *arg, uint32_t passed, bool lost)
 {
@@ -135,7 +135,8 @@ on_settled(void *arg, uint32_t passed, bool lost)
 	finish_upgrade(u, !lost);
 }
 
-/* The other process serves. */
+/* Leaves the sockets to the other process, which serves, and begins to send
+ * sessions. */
 static void
 commit_upgrade(struct upgrade *u)
 {
@@ -168,7 +169,8 @@ commit_upgrade(struct upgrade *u)
 
 /* -- the conversation -- */
 
-/* Sends what the socket takes.  Returns 0, or -errno after an error. */
+/* Sends messages until the socket is full or all are sent.  Returns 0, or
+ * -errno after an error. */
 static int
 send_handover(struct upgrade *u)
 {
@@ -202,8 +204,8 @@ send_handover(struct upgrade *u)
 	return rc == -EAGAIN ? 0 : rc;
 }
 
-/* Receives as handover_receive does.  Closes the descriptors of the message:
- * none that is expected here has any. */
+/* Receives a message as handover_receive does, and closes its descriptors: no
+ * message that is expected here has any. */
 static int
 receive_answer(const struct upgrade *u, struct handover *ret_message)
 {
@@ -214,8 +216,8 @@ receive_answer(const struct upgrade *u, struct handover *ret_message)
 	return rc;
 }
 
-/* Fails the upgrade if the result of receive_answer tells why; returns whether
- * it does. */
+/* Fails the upgrade, and returns true, if the result of receive_answer tells
+ * why the other process has failed. */
 static bool
 tells_failure(struct upgrade *u, int rc, const struct handover *m)
 {
@@ -231,8 +233,8 @@ tells_failure(struct upgrade *u, int rc, const struct handover *m)
 	return true;
 }
 
-/* The other process has closed the channel.  If it is a child, on_child will
- * tell how it ended; otherwise it may have said why before. */
+/* Handles the end of the channel.  If the other process is a child, on_child
+ * will tell how it ended; otherwise it may have said why before. */
 static void
 on_closed(struct upgrade *u)
 {
@@ -245,8 +247,8 @@ on_closed(struct upgrade *u)
 		    (int)u->other.pid);
 }
 
-/* Returns whether the manager knows by now which process is the main one, or
- * cannot be told. */
+/* Returns whether the manager knows which process is the main one, or cannot be
+ * told. */
 static bool
 has_confirmed(struct upgrade *u)
 {
@@ -262,14 +264,15 @@ has_confirmed(struct upgrade *u)
 }
 
 /* Note: why the manager confirms before this process leaves.
- * The manager does not believe that a dead process is its main one.  Then this
- * process still is, and no other one would be started while it drains: had it
- * left, no process would accept clients.  So it leaves a process that lived
- * when the manager had read the message: if that dies later, the manager starts
- * the next one.  A process that dies before it was confirmed may have become
- * the main one or not; this one goes on, which serves either way: a manager
- * that believed ends it with the rest of the service, and then
- * starts another one. */
+ * The manager does not accept a dead process as its main one.  If the new
+ * process died before the manager read the message, this one would still be the
+ * main one; if it had left, no process would accept clients, and the manager
+ * would start none while it drains.  Therefore this process leaves only after
+ * the manager has read the message while the new process lived: if that dies
+ * later, the manager starts the next one.  If the new process dies before, this
+ * one goes on.  The manager may have accepted the other one all the same: then
+ * the manager ends this process with the rest of the service, and starts
+ * another one. */
 static void
 await_confirmation(struct timed_task *task, uint64_t now_ms)
 {
@@ -354,8 +357,8 @@ report_exit(struct upgrade *u, int pid, int status)
 		    pid, WEXITSTATUS(status));
 }
 
-/* The process may have said why before it ended.  Children that it has left are
- * in its process group. */
+/* Handles the end of the child, which may have said why before.  Kills the
+ * processes that it has left in its process group. */
 static void
 on_child(struct ev_loop *loop, ev_child *child, int events)
 {
@@ -388,7 +391,7 @@ add_socket(void *to, const struct addr *asked, int fd)
 	handed_add(to, asked, fd);
 }
 
-/* Returns what the follower writes, for free(3), or NULL. */
+/* Returns the text that the follower writes, for free(3), or NULL. */
 static char *
 collect_text(struct control *c, void (*describe)(void *arg, FILE *out))
 {
@@ -411,7 +414,7 @@ collect_changes(struct upgrade *u)
 	return u->commands && u->later;
 }
 
-/* Collects what is to be handed over. */
+/* Collects all that is to be handed over.  Returns false with err set. */
 static bool
 collect_all(struct upgrade *u, struct err *err)
 {
@@ -443,7 +446,7 @@ upgrade_begin(struct control *control, const char *path, struct err *err)
 		return NULL;
 	}
 	u->control = c;
-	u->refs = 2; /* the control thread's until it is done */
+	u->refs = 2; /* one is the control thread's, until done */
 	u->other.channel = u->unconfirmed = -1;
 	ev_init(&u->io, upgrade_on_channel);
 	ev_init(&u->child, on_child);

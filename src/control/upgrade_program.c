@@ -28,14 +28,14 @@
 #include "net/handover.h"
 #include "net/inherited.h"
 
-/* For what runs in another process that shares the memory: a sanitizer takes it
- * for a part of this one. */
+/* Marks functions that run in another process that shares the memory: a
+ * sanitizer would take that process for a part of this one. */
 #define NOT_SANITIZED                                                          \
 	__attribute__((                                                        \
 	    no_sanitize_thread, no_sanitize_address, no_sanitize_undefined))
 
-/* ThreadSanitizer's clone makes the process stop looking for races, as it has
- * to in one that fork has made: here it would be this one. */
+/* ThreadSanitizer's clone makes a process stop looking for races, as it has to
+ * in a child of fork.  Here that would be this process. */
 #ifdef __SANITIZE_THREAD__
 #define clone __clone
 int __clone(int (*function)(void *), void *stack, int flags, void *arg, ...);
@@ -52,8 +52,9 @@ upgrade_set_arguments(char *const *argv)
 	own_argv = argv;
 }
 
-/* Returns the environment of this process with what the other one needs, in one
- * block for free(3), or NULL when memory is short. */
+/* Returns the environment of this process with the variables of the other one.
+ * The caller frees the array, and not its strings.  Returns NULL when memory is
+ * short. */
 static char **
 make_environment(char *variables[], size_t n)
 {
@@ -75,7 +76,7 @@ struct start {
 	const char *path;
 	char **environment;
 	int channel;
-	int error; /* of execve(2); 0: none */
+	int error; /* errno of execve(2); 0: none */
 };
 
 static int
@@ -119,8 +120,9 @@ unhandle_signals(void)
 	(void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, zeros, NULL, NSIG / 8);
 }
 
-/* The process shares this one's memory until execve.  Changes are made by
- * system calls: a sanitizer would note them for this process as well. */
+/* Runs in the new process, which shares this one's memory until execve.  Makes
+ * all changes by system calls: a sanitizer would take others for changes of
+ * this process. */
 static NOT_SANITIZED int
 run_sibling(void *arg)
 {
@@ -140,7 +142,7 @@ run_sibling(void *arg)
 	__builtin_unreachable();
 }
 
-/* Starts a child of this process's parent.  Returns 0 or an error. */
+/* Starts a child of this process's parent.  Returns 0 or an errno value. */
 static int
 spawn_sibling(struct start *start, pid_t *ret_pid)
 {
@@ -163,14 +165,15 @@ spawn_sibling(struct start *start, pid_t *ret_pid)
 }
 
 /* Note: whose child the other process is.
- * A service manager is told when a child of its own ends.  The main process of
- * the service has to be one: systemd does not notice the end of another one
- * before all processes of the service have ended, and takes that for a clean
- * end, after which it starts none.  Process 1 has no parent to share.
+ * A service manager is told when a child of its own ends, so the main process
+ * of the service has to be its child.  systemd does not notice the end of
+ * another main process before all processes of the service have ended, takes
+ * that for a clean end, and starts no other one.  Process 1 has no parent whose
+ * child the new process could be.
  *
  * The new process has the channel as descriptor INHERITED_FIRST, and no other
- * one besides the standard ones.  *ret_child: whether it is this process's
- * child.  Returns 0 or an errno value. */
+ * descriptors besides the standard ones.  *ret_child: whether it is a child of
+ * this process.  Returns 0 or an errno value. */
 static int
 spawn_program(const char *path, int channel, pid_t *ret_pid, bool *ret_child)
 {
@@ -205,7 +208,8 @@ spawn_program(const char *path, int channel, pid_t *ret_pid, bool *ret_child)
 }
 
 /* Writes the path that this process was started from, also if the file there
- * has been replaced since.  There may be no /proc in a chroot. */
+ * has been replaced since.  Without /proc, as in a chroot, only an absolute
+ * path is known.  Returns false with err set. */
 static bool
 own_path(char *out, size_t size, struct err *err)
 {

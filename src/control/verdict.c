@@ -17,8 +17,8 @@
 #define VERDICT_NAME "reload"
 #define VERDICT_OK   "ok"
 
-/* Sets the socket's address, in the first of the directories that systemd has
- * set.  Returns false if there is none, or the path is too long. */
+/* Sets the address of the socket, in the first of the directories that systemd
+ * has set.  Returns false if there is none, or the path is too long. */
 static bool
 verdict_address(struct sockaddr_un *addr)
 {
@@ -83,7 +83,8 @@ verdict_send_text(const char *refusal)
 	fd = verdict_socket(SOCK_NONBLOCK);
 	if (fd < 0)
 		return;
-	/* A request that was given up has left a socket without a reader. */
+	/* A request that was given up may have left a socket without a
+	 * reader. */
 	(void)sendto(fd, message, strlen(message), MSG_NOSIGNAL,
 	    (const struct sockaddr *)&addr, sizeof(addr));
 	close(fd);
@@ -144,8 +145,8 @@ verdict_ask(pid_t pid, bool *ret_refused, struct err *err)
 	fd = verdict_socket(0);
 	if (fd < 0)
 		return err_set(err, "no socket: %s", strerror(errno));
-	/* Remove the socket file that a killed request has left.  systemd runs
-	 * one request at a time. */
+	/* Remove the socket file that a killed request may have left.  systemd
+	 * runs one request at a time. */
 	(void)unlink(addr.sun_path);
 	if (bind(fd, (const struct sockaddr *)&addr, sizeof(addr)) < 0) {
 		err_set(
