@@ -105,7 +105,7 @@ pulse_start(struct admin *admin)
 
 /* -- a reload -- */
 
-/* Leaves the sockets themselves to the caller. */
+/* Frees the lists; the sockets themselves stay the caller's. */
 static void
 sockets_fini(struct sockets *sockets)
 {

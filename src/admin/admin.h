@@ -41,10 +41,10 @@ bool admin_prepare(struct admin *admin, const struct admin_list *specs,
     struct err_list *errors) MUST_CHECK;
 /* Undoes admin_prepare. */
 void admin_cancel(struct admin *admin);
-/* Completes the change.  Clients of sockets that stay go on; clients of sockets
- * that are closed get their answers and are closed then, the client whose
- * command is running included.  Adds changes that the configuration does not
- * show, such as a socket bound again. */
+/* Completes the change.  Clients of sockets that stay go on.  Clients of
+ * sockets that are closed get their answers and are then closed, including the
+ * client whose command is running.  Adds changes that the configuration does
+ * not show, such as a socket bound again. */
 void admin_commit(struct admin *admin, struct changes *changes);
 
 /* Leaves connections in the backlogs until admin_resume. */
@@ -52,13 +52,12 @@ void admin_hold(struct admin *admin);
 /* Accepts again, those in the backlogs first. */
 void admin_resume(struct admin *admin);
 
-/* Passes each listening socket to `add`, with the address that was asked for.
- */
+/* Calls add for each listening socket, with the address that was asked for. */
 void admin_report_sockets(const struct admin *admin,
     void (*add)(void *to, const struct addr *asked, int fd), void *to);
-/* Another process has these sockets: closes them, and their files stay.
- * Clients get their answers and are closed then, as those of a socket that a
- * reload closes. */
+/* Closes the listening sockets, which another process has as well, and leaves
+ * their files.  Clients get their answers and are then closed, as when a reload
+ * closes their socket. */
 void admin_hand_over(struct admin *admin);
 
 #endif

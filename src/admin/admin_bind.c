@@ -58,7 +58,8 @@ path_is_free(const struct addr *addr, struct err *err)
 	    path);
 }
 
-/* Looks up user and group; -1 where the spec names none. */
+/* Looks up the user and the group of the spec; returns -1 for one that it does
+ * not name. */
 static bool
 find_owner(const struct admin_spec *spec, uid_t *ret_uid, gid_t *ret_gid,
     struct err *err)
@@ -236,8 +237,9 @@ admin_unbind(struct admin_bound *bound, const struct admin_spec *spec)
 
 /* -- a change of the file -- */
 
-/* The caller works on the descriptor, since another file could replace the one
- * at the path between two calls. */
+/* Opens the file at the path if it is the socket's own, and reads its mode and
+ * owner.  The caller works on the descriptor, since another file could replace
+ * the one at the path between two calls.  Returns the descriptor, or -errno. */
 static int
 open_socket_file(
     const struct admin_bound *bound, const char *path, struct stat *st)
@@ -258,8 +260,9 @@ same_name(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Returns in st the mode and owner that the file shall have.  An owner that the
- * spec no longer names is the one at creation. */
+/* Sets in st the mode and the owner that the file is to have where `to` differs
+ * from `from`.  A user or group that the spec no longer names becomes the one
+ * at creation. */
 static bool
 wanted_owner(const struct admin_bound *bound, const struct admin_spec *from,
     const struct admin_spec *to, struct stat *st, struct err *err)
@@ -333,7 +336,7 @@ admin_file_keep(struct admin_file_change *change)
 	change->fd = -1;
 }
 
-/* The process can undo what it could change, so errors are ignored. */
+/* Ignores errors: the process can undo what it could change. */
 void
 admin_file_put_back(struct admin_file_change *change)
 {

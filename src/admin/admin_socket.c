@@ -112,8 +112,9 @@ add_client(struct admin_socket *socket, int fd)
 	client_slice_request(socket->slices, &client->slice);
 }
 
-/* The connection stays in the backlog, so the event would come again at
- * once.  EINVAL: another process, which has the socket as well, has shut it. */
+/* Stops accepting for PAUSE_S: the connection stays in the backlog, so the
+ * event would come again at once.  EINVAL: another process, which has the
+ * socket as well, has shut it down. */
 static void
 pause_admin_accept(struct admin_socket *socket, int error)
 {
@@ -211,7 +212,8 @@ start_accepting(struct admin_socket *socket)
 	ev_io_start(socket->slices->loop, &socket->io);
 }
 
-/* Returns 0, or -errno if the file cannot be removed. */
+/* Closes the listening socket and removes its file if it is still ours.
+ * Returns 0, or -errno if the file cannot be removed. */
 static int
 stop_listening(struct admin_socket *socket)
 {

@@ -65,8 +65,8 @@ void admin_socket_hold(struct admin_socket *socket);
 /* Accepts again, those in the backlog first. */
 void admin_socket_resume(struct admin_socket *socket);
 
-/* Another process has the listening socket: closes it, and its file stays.  The
- * clients get their last answers, see client_leave. */
+/* Closes the listening socket, which another process has as well, and leaves
+ * its file.  The clients get their last answers, see client_leave. */
 void admin_socket_hand_over(struct admin_socket *socket);
 
 /* Returns the clients. */

@@ -22,7 +22,7 @@ wait_for(struct client *client, int events)
 	ev_io_start(client->slices->loop, &client->io);
 }
 
-/* Returns the monotonic time; libev's own is the wall clock's. */
+/* Returns the monotonic time in seconds; ev_now is the wall clock's. */
 static double
 now_s(void)
 {
@@ -36,9 +36,9 @@ shorten(ev_tstamp *repeat, ev_tstamp left)
 		*repeat = left > 0. ? left : 1e-3;
 }
 
-/* Restarts the peer's time-out: it has sent or received something.  While a
- * line is being read, it ends with the time for that line, and for a client
- * that leaves, with leaves_at. */
+/* Restarts the peer's time-out, after it has sent or received something.  While
+ * a line is being read, the time-out ends at the latest with the time for that
+ * line, and for a client that leaves, at leaves_at. */
 static void
 set_timer(struct client *client)
 {
@@ -51,7 +51,7 @@ set_timer(struct client *client)
 	ev_timer_again(client->slices->loop, &client->timer);
 }
 
-/* The client has completed something, so it is not stalled. */
+/* Notes that the client has completed something, and so is not stalled. */
 static void
 note_progress(struct client *client)
 {
@@ -75,8 +75,8 @@ linger(struct client *client)
 	ev_timer_again(client->slices->loop, &client->timer);
 }
 
-/* HAProxy reads on while it answers, so lines that have arrived by then are
- * answered, too. */
+/* Returns whether more input has arrived.  HAProxy reads on while it answers,
+ * so lines that have arrived by the end of an answer are answered, too. */
 static bool
 more_came(const struct client *client)
 {
@@ -115,9 +115,9 @@ line_done(struct client *client)
 	begin_line(client, client->input.n);
 }
 
-/* A step returns true when the next one can follow at once, and false when
- * the peer has to do something first or the client is gone.  This one follows
- * a failed send or recv, which has to wait for the events after EAGAIN. */
+/* Handles a failed send or recv; after EAGAIN, the client waits for the events.
+ * Returns, as every step does, true when the next step can follow at once, and
+ * false when the peer has to do something first or the client is gone. */
 static bool
 step_failed(struct client *client, int events)
 {
@@ -161,7 +161,7 @@ pause_answer(struct client *client, struct answer_rest *rest)
 	rest->pause_ms = 0;
 }
 
-/* The peer's time-out does not run during the pause. */
+/* Goes on after the pause, during which the peer's time-out did not count. */
 static void
 on_answer_due(struct ev_loop *loop, ev_timer *timer, int events)
 {
@@ -260,7 +260,8 @@ receive_input(struct client *client, char *into, size_t size, size_t *ret_n)
 	return true;
 }
 
-/* A line that the end of input cuts short is not run. */
+/* Takes a line, or receives more.  A line that the end of input cuts short is
+ * not run. */
 static bool
 step_reading(struct client *client)
 {

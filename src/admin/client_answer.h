@@ -8,8 +8,8 @@
 
 struct client_answer {
 	char *next;               /* the commands that are left; NULL: none */
-	const char *payload;      /* of the last of them; NULL: none */
-	struct answer_rest *rest; /* of the answer; NULL: out is all */
+	const char *payload;      /* of the line's last command; NULL: none */
+	struct answer_rest *rest; /* behind out; NULL: nothing */
 	const char *out;          /* from sent to size; NULL: all was sent */
 	size_t size, sent;
 	char *made; /* out, if it is not a constant */

@@ -26,7 +26,8 @@ begins_with_method(const char *line, size_t len)
 	return false;
 }
 
-/* `HTTP/1.1` behind any method, also one that a page makes up. */
+/* Returns whether the line ends with `HTTP/1.1` or another version.  A page can
+ * make up a method. */
 static bool
 ends_with_version(const char *line, size_t len)
 {
@@ -49,7 +50,7 @@ is_of_http(const char *line, size_t len)
 	           strncasecmp(line, host, strlen(host)) == 0);
 }
 
-/* Cuts off ` <<`. */
+/* Returns whether the line ends with ` <<`, and cuts that off. */
 static bool
 begins_payload(char *line, size_t len)
 {
@@ -59,8 +60,7 @@ begins_payload(char *line, size_t len)
 	return true;
 }
 
-/* Makes room for n bytes more and a NUL.  A copy that is left behind is wiped.
- */
+/* Makes room for n more bytes and a NUL.  Wipes the copy that it replaces. */
 static bool
 kept_reserve(struct client_input *input, size_t n)
 {
@@ -84,8 +84,8 @@ kept_reserve(struct client_input *input, size_t n)
 	return true;
 }
 
-/* Keeps a line of the payload; the empty one that ends it only makes it a
- * string. */
+/* Adds a line to the payload that is kept.  The empty line, which ends the
+ * payload, only terminates the string. */
 static enum client_line
 payload_keep(struct client_input *input, const char *line, size_t len)
 {
@@ -101,7 +101,8 @@ payload_keep(struct client_input *input, const char *line, size_t len)
 	return len > 0 ? LINE_PAYLOAD : LINE_WHOLE;
 }
 
-/* Takes a line of size bytes out of the input; len without its end. */
+/* Takes a line of the payload out of the input.  size and len are its bytes
+ * with and without its end. */
 static enum client_line
 payload_take(struct client_input *input, char *line, size_t size, size_t len)
 {

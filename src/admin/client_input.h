@@ -24,14 +24,14 @@ struct client_input {
  *
  * PARTIAL  the end of a line is not there yet
  * WHOLE    the present line is there, as a string at the start of bytes
- * BEGUN    likewise, and its payload follows; another line has to be taken
+ * BEGUN    as WHOLE, but its payload follows; another line has to be taken
  * PAYLOAD  a line of the payload; another one has to be taken
  *
- * Input with one of these is refused:
+ * The following input is refused:
  *
  * TOO_LONG  a line that does not fit into bytes
- * TOO_MUCH  a payload that is kept, of more than CLIENT_PAYLOAD_MAX bytes
- * NO_ROOM   likewise, when memory is short
+ * TOO_MUCH  a payload that is to be kept, of more than CLIENT_PAYLOAD_MAX bytes
+ * NO_ROOM   a payload that is to be kept, for which memory is short
  * NUL       a line with a NUL, at which C strings end: the rest would be
  *           dropped silently, and a payload would seem to end
  * HTTP      an HTTP request's first line or its Host header.  A web page, or a

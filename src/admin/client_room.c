@@ -93,8 +93,9 @@ struct tally {
 	unsigned n;
 };
 
-/* Counts the wanted clients by what is the same among them; returns the number
- * of tallies.  Clients beyond ADMIN_CLIENTS_MAX tallies are left out. */
+/* Counts the wanted clients by party or by process, as `same` tells them apart.
+ * Returns the number of tallies.  Clients beyond ADMIN_CLIENTS_MAX tallies are
+ * left out. */
 static size_t
 tally_all(const struct list *clients, const struct wanted *wanted,
     bool (*same)(const struct peer *a, const struct peer *b),
@@ -123,7 +124,8 @@ tally_all(const struct list *clients, const struct wanted *wanted,
 	return n;
 }
 
-/* Returns whether a gives way rather than b, which connected first. */
+/* Returns whether a gives way rather than b, which comes earlier in the
+ * list. */
 static bool
 gives_way(const struct tally *a, const struct tally *b, bool a_is_newcomers)
 {
@@ -136,7 +138,8 @@ gives_way(const struct tally *a, const struct tally *b, bool a_is_newcomers)
 	return a_is_newcomers;
 }
 
-/* The party or process that is to give way; n is 0 when there is none. */
+/* Returns the party or process that is to give way; n is 0 when there is
+ * none. */
 static struct tally
 greediest(const struct list *clients, const struct wanted *wanted,
     bool (*same)(const struct peer *a, const struct peer *b),

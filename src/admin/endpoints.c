@@ -191,8 +191,9 @@ endpoints_keep_state(struct endpoints *endpoints, const char *files)
 	state_file_start(&endpoints->state, admin_env(endpoints->admin), files);
 }
 
-/* Clients that came before would be told the figures of a process that has
- * counted nothing so far, and their changes would be lost if it is given up. */
+/* Leaves clients in the backlogs: they would be told the figures of a process
+ * that has counted nothing so far, and their changes would be lost if it is
+ * given up. */
 static void
 hold_clients(struct endpoints *s)
 {

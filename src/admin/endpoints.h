@@ -26,9 +26,9 @@ void endpoints_close(struct endpoints *endpoints);
 void endpoints_carry_over(
     struct endpoints *endpoints, const char *commands, bool last);
 
-/* At a start without such a process: returns the commands of the state file
- * (commands/state_file.h), for free(3), or NULL.  files: those of the
- * configuration, with blanks between. */
+/* Returns the commands of the state file (commands/state_file.h), for free(3),
+ * or NULL if there are none.  Called at a start that takes over from no
+ * process.  files: those of the configuration, with blanks between. */
 char *endpoints_read_state(struct endpoints *endpoints, const char *files);
 
 /* Keeps the state file up to date from now on. */
