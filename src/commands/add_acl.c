@@ -145,7 +145,7 @@ end_entry_change(struct call *call, struct acl_list *list,
 	return call_acl_outcome(call, ACL_SHORT);
 }
 
-/* Adding what is there already succeeds, as in HAProxy. */
+/* Adds an entry.  Adding one that is there already succeeds, as in HAProxy. */
 static bool
 add_acl_now(struct call *call, struct list_task **ret_task)
 {
@@ -179,8 +179,8 @@ del_acl_now(struct call *call, struct list_task **ret_task)
 	       end_entry_change(call, list, &range, "deleted", ret_task);
 }
 
-/* Clearing a version that is not prepared succeeds, as in HAProxy: it has no
- * entries. */
+/* Clears a version.  Clearing one that is not prepared succeeds, as in HAProxy:
+ * it has no entries. */
 static bool
 clear_version(struct call *call, struct acl_list *list, unsigned version)
 {

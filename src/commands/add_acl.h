@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The address lists for commands.
+ * How commands name address lists, change them, and record the changes.
  */
 #ifndef COMMANDS_ADD_ACL_H
 #define COMMANDS_ADD_ACL_H
@@ -13,21 +13,21 @@
 struct acl_list *call_acl(
     struct call *call, const char *text, const char *missing);
 
-/* Takes the version `@NUMBER` off the arguments, if they begin with one; 0 if
- * what follows `@` is not a number.  Returns whether there was one. */
+/* Removes `@NUMBER` from the front of the arguments, and returns whether it was
+ * there.  *ret_version is 0 if what follows `@` is not a number. */
 bool call_take_version(struct call *call, unsigned *ret_version);
 
-/* Sets call->err to what became of a change.  Returns whether it is ACL_DONE.
- */
+/* Returns whether the change was made or has begun (ACL_DONE, ACL_LATER).  Sets
+ * call->err otherwise. */
 bool call_acl_outcome(struct call *call, enum acl_outcome outcome);
 
-/* Changes a list, as the function of a command does.  Sets *ret_task, which is
- * NULL, to a task that the change began and that ends it. */
+/* The function of a command that changes a list.  Sets *ret_task, which is NULL
+ * before, if the change needs a task to end. */
 typedef bool acl_change_fn(struct call *call, struct list_task **ret_task);
 
-/* Runs a command that changes a list, once the list is not busy, and answers at
- * the end of its task.  The arguments begin with the list, `@VERSION` apart, if
- * there are as many as the command needs; run gets them as they are now. */
+/* Calls run as soon as the list is not busy, and answers when the task that run
+ * has begun has ended.  The list's name is the first argument, or the second
+ * one behind `@VERSION`.  A later call of run gets copies of the arguments. */
 bool call_change_acl(struct call *call, acl_change_fn *run) MUST_CHECK;
 
 /* The record of a change that a task makes. */

@@ -26,7 +26,8 @@ fail_edit(struct call *call, const struct err_list *errors)
 	return err_set(call->err, "%s", *text ? text : "out of memory");
 }
 
-/* Allows the characters that HAProxy allows in names. */
+/* Returns whether the name has only characters that HAProxy allows.  Sets
+ * call->err otherwise. */
 static bool
 allow_server_name(struct call *call, const char *name)
 {

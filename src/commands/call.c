@@ -179,9 +179,9 @@ call_is_strict(const struct call *call)
 	return call->mode->severity == SEVERITY_STATUS;
 }
 
-/* Whether the argument is one of the alternatives in the word, or there is a
- * `<` among them, which stands for any text; behind `@` for a text that begins
- * with it. */
+/* Returns whether the argument fits the word: is one of its alternatives, or
+ * any text if one of them has a `<`.  A word that begins with `@` takes a text
+ * that does so, too. */
 static bool
 fits_word(const char *word, size_t word_len, const char *arg)
 {
@@ -200,7 +200,7 @@ fits_word(const char *word, size_t word_len, const char *arg)
 }
 
 /* Takes off the arguments that fit the words up to end.  Returns false if one
- * does not fit; that is right for the first one of an optional group. */
+ * does not fit, unless it is the first one of an optional group. */
 static bool
 take_group(const char *word, const char *end, bool optional, char *const **args)
 {

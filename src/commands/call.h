@@ -64,7 +64,7 @@ struct call {
 	const struct command_env *env;
 	struct command_mode *mode;
 	char **args; /* the words after the command's own, NULL-terminated */
-	/* The lines that came behind the command's, as text; NULL: none.  Only
+	/* The lines that followed the command's, as text; NULL: none.  Only
 	 * for a command whose usage ends with `<payload>`. */
 	const char *payload;
 	FILE *out;
@@ -82,7 +82,7 @@ struct call {
 /* Returns "user", "operator" or "admin". */
 const char *command_level_name(enum admin_level level);
 
-/* The words of one command at most, as in HAProxy. */
+/* The most words of one command, as in HAProxy. */
 #define WORDS_MAX 64
 
 /* Returns the number of words; the array ends with NULL. */
@@ -102,7 +102,8 @@ void call_severity(const struct call *call, enum severity severity);
 void call_say(const struct call *call, enum severity severity, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
 
-/* Makes the answer an error whose message has a lesser severity in HAProxy. */
+/* Marks the answer as an error, though HAProxy gives its message a lesser
+ * severity. */
 void call_fail(const struct call *call);
 
 /* Records a change in the audit log, see audit_note.  Every command that has
@@ -176,7 +177,8 @@ bool call_number(struct call *call, const char *text, const char *missing,
 bool call_time(const char *text, uint64_t unit_ms, uint64_t min_ms,
     uint64_t max_ms, uint64_t *ret_ms) MUST_CHECK;
 
-/* Parses an age: a duration, or a number of seconds. */
+/* Parses an age: a duration, or a number of seconds.  Returns false with
+ * call->err set. */
 bool call_age(struct call *call, const char *text, uint64_t *ret_ms);
 
 /* Parses the value of an option like `over`, a duration within the range.

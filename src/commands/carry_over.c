@@ -22,8 +22,9 @@ write_commands(void *arg, const struct running_change *change)
 	fputs(change->commands, arg);
 }
 
-/* The agent's word is told as such: a server without a check would never leave
- * another `down`. */
+/* Writes the commands that set the health of a server which is down or
+ * stopping.  What the agent said is set as such: without a check, the server
+ * would never leave another `down`. */
 static void
 write_health(const struct server *s, FILE *out)
 {
@@ -41,8 +42,9 @@ write_health(const struct server *s, FILE *out)
 		fprintf(out, "set server %s/%s agent down\n", backend, name);
 }
 
-/* Whether the health can be set only behind the changes of operators: there is
- * no such server before, or it is in maintenance, which has no health. */
+/* Returns whether the health can be set only after the changes of operators:
+ * until then the server does not exist, or is in maintenance and has no
+ * health. */
 static bool
 health_comes_last(const struct server *s)
 {
@@ -87,7 +89,8 @@ command_of(const char *words)
 	return NULL;
 }
 
-/* A newer process may have kinds that this one does not know. */
+/* Reads a line about later.  Ignores kinds that this process does not know: a
+ * newer one may have written the line. */
 static void
 run_later(const struct command_env *env, const char *line)
 {
@@ -125,8 +128,8 @@ run_line(const struct command_env *env, char *line)
 	free(out.text);
 }
 
-/* Whether the line needs a control that has started, and what the lines before
- * have set. */
+/* Returns whether the line needs a control that has started, and what the lines
+ * before have set. */
 static bool
 comes_last(const char *line)
 {
@@ -139,8 +142,8 @@ comes_last(const char *line)
 	return false;
 }
 
-/* Returns whether the line is about a server that its backend does not have,
- * but has sets of servers. */
+/* Returns whether the line is about a server that its backend does not have
+ * yet, but may get from a set of servers. */
 static bool
 is_of_set(const struct command_env *env, const char *line)
 {

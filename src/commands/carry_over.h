@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Operators' changes, as commands that make them again: for the process that
- * takes over in an upgrade (control/upgrade.h).
+ * Carries operators' changes over to the process that takes over in an upgrade
+ * (control/upgrade.h), or that starts from the state file (state_file.h), as
+ * the commands that make them again.
+ *
+ * All functions run on the control thread.
  */
 #ifndef COMMANDS_CARRY_OVER_H
 #define COMMANDS_CARRY_OVER_H
@@ -10,23 +13,21 @@
 #include "commands/call.h"
 
 /* Writes the commands that make each change of running.h again, one a line, and
- * those that set the health of servers which are down or stopping.  Control
- * thread. */
+ * those that set the health of servers that are down or stopping. */
 void carry_over_write(const struct command_env *env, FILE *out);
 
-/* Writes the ends of these changes, and drains, one a line (control/later.h).
- * Control thread. */
+/* Writes when changes expire, and the drains, one a line (control/later.h). */
 void carry_over_write_later(const struct command_env *env, FILE *out);
 
-/* Takes those lines out that are about servers which the sources of sets have
- * still to report, and returns them, for free(3); NULL when memory is short.
- * Control thread. */
+/* Removes the lines about servers that the sources of sets have still to
+ * report, and returns them, for free(3).  Returns NULL, with lines unchanged,
+ * when memory is short. */
 char *carry_over_postpone(const struct command_env *env, char *lines);
 
-/* Runs these commands and reads these lines; last: those that need
- * control_start, about servers that were added or deleted, pools, and what is
- * to happen later; or the others.  Logs what fails: the configuration may be
- * another one.  Control thread. */
+/* Runs the commands and reads the lines of control/later.h.  last: those from
+ * the first one on that needs control_start (servers that were added or
+ * deleted, pools, what is to happen later); otherwise those before it.  Logs
+ * what fails: the configuration may be another one. */
 void carry_over_run(
     const struct command_env *env, const char *lines, bool last);
 

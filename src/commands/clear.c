@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Peaks may be cleared by an operator, what was counted by an admin alone. */
+/* Clears the peaks, or with `all` every counter.  An operator may clear peaks
+ * alone. */
 bool
 run_clear_counters(struct call *call)
 {

@@ -17,7 +17,7 @@ struct clear_listing {
 	uint64_t at;
 };
 
-/* Writes nothing: a large table is cleared in parts. */
+/* Removes the next entry if it passes the filter.  Writes nothing. */
 static bool
 clear_step(void *listing, const struct command_env *env)
 {

@@ -24,7 +24,7 @@ put_row(const struct command *command, FILE *out)
 	fprintf(out, "%*s: %s\n", n < 42 ? 42 - n : 0, "", command->help);
 }
 
-/* The number of the command's words that the given ones begin with. */
+/* Returns how many of the command's words the given ones begin with. */
 static size_t
 words_in_common(const struct command *command, char **words)
 {
@@ -53,7 +53,7 @@ words_of(const struct command *command)
 	return n;
 }
 
-/* The command's word of that number; returns out. */
+/* Writes word n of the command, counted from 0.  Returns out. */
 static const char *
 nth_word(const struct command *command, size_t n, char out[WORD_SIZE])
 {
@@ -122,9 +122,9 @@ mark_likely(char **words, bool *marked)
 	return any;
 }
 
-/* Lists what the words may have meant, under the heading `some`, or everything
- * under the heading `all` without words.  Returns false if no command
- * begins with the words, nor they with it. */
+/* Lists what the words may have meant, under the heading `some`; without words,
+ * everything, under the heading `all`.  Returns false if no command begins with
+ * the words, nor they with one. */
 static bool
 put_commands(char **words, const char *some, const char *all, FILE *out)
 {
@@ -213,7 +213,8 @@ run_checked(struct call *call, const struct command *command)
 	return ok;
 }
 
-/* The command, and `for DURATION` behind its arguments if that is there. */
+/* Runs the command, with `for DURATION` behind its arguments if that is
+ * there. */
 static bool
 run(struct call *call, const struct command *command)
 {
@@ -229,9 +230,9 @@ run(struct call *call, const struct command *command)
 	return true;
 }
 
-/* Whether the command changes what another process goes on with.  Sessions are
- * closed in the process that has them, and some commands tell themselves that
- * an upgrade is under way. */
+/* Returns whether the command changes something that another process takes
+ * over.  Sessions are closed in the process that has them, and some commands
+ * check themselves whether an upgrade is under way. */
 static bool
 changes_what_is_taken_along(const struct command *command)
 {

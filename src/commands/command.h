@@ -35,10 +35,9 @@ char *command_split(char *line);
 bool command_takes_payload(const struct command_mode *mode, const char *line);
 
 /* Runs one command, cutting its text into words in place.  payload: the lines
- * that followed it; NULL: none.  Writes the answer to
- * out, without the empty line that ends it.  Returns the remaining parts of a
- * long answer, or NULL: the caller calls more until it returns false, and then
- * free. */
+ * that followed it; NULL: none.  Writes the answer to out, without the empty
+ * line that ends it.  Returns the remaining parts of a long answer, or NULL:
+ * the caller calls more until it returns false, and then free. */
 struct answer_rest *command_run(const struct command_env *env,
     struct command_mode *mode, char *text, const char *payload, FILE *out);
 

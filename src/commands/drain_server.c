@@ -25,7 +25,7 @@ parse_then(struct call *call, const char *text, enum drain_then *ret_then)
 	    "'maint', for maintenance when none is.");
 }
 
-/* `[over DURATION] [then kill|maint]`, in this order or the other. */
+/* Reads `[over DURATION] [then kill|maint]`, in either order. */
 static bool
 parse_order(struct call *call, struct drain_order *ret_order)
 {

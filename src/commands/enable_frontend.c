@@ -21,7 +21,8 @@ frontend_admin_name(enum frontend_admin admin)
 	return names[admin];
 }
 
-/* Says with severity notice, as HAProxy does, that nothing is to be changed. */
+/* Returns whether nothing is to be changed, and says so with severity notice,
+ * as HAProxy does. */
 static bool
 say_if_already(const struct call *call, const struct frontend *f,
     enum frontend_admin admin, const char *sentence)
@@ -100,8 +101,8 @@ run_shutdown_frontend(struct call *call)
 	return true;
 }
 
-/* A frontend that is shut down can be neither enabled nor disabled, so the
- * command fails or changes nothing. */
+/* Describes whether the frontend is enabled.  One that is shut down can be
+ * neither enabled nor disabled, so the command fails or changes nothing. */
 enum setting_answer
 describe_frontend(struct call *call, struct setting *ret_setting)
 {

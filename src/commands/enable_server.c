@@ -22,7 +22,7 @@ set_admin(struct call *call, enum server_admin admin)
 	return true;
 }
 
-/* Ends a drain as well. */
+/* Makes the server ready, which ends a drain as well. */
 bool
 run_enable_server(struct call *call)
 {

@@ -58,8 +58,8 @@ expiring_find(struct expiring *expiring, const char *subject)
 
 /* -- expiry -- */
 
-/* Adds an event.  Logs errors only: otherwise the audit has logged the change.
- */
+/* Adds an event about a change that has expired.  Logs only an error: the audit
+ * has logged everything else. */
 static void
 report_expiry(struct expiring_change *c, enum log_level level, const char *what)
 {
@@ -74,8 +74,8 @@ report_expiry(struct expiring_change *c, enum log_level level, const char *what)
 	    u->part[0] ? u->part : NULL, text);
 }
 
-/* Audits the end of the change, too: the user who made it expects the former
- * value to be back. */
+/* Reports that the value stays, to the audit as well: the user who made the
+ * change expects the former value to be back. */
 static void
 report_kept(struct expiring_change *c, const char *value, const char *why)
 {
@@ -203,7 +203,8 @@ required_args(const struct command *command)
 	return n;
 }
 
-/* Commands that only show take names, and one may be `for`. */
+/* Returns whether the command may change something.  Commands that only show
+ * take names, and `for` may be one. */
 static bool
 may_change(const struct command *command)
 {
@@ -311,8 +312,8 @@ join_names(struct expiring_change *c, char *const *args)
 		    c->names + len, sizeof(c->names) - len, "%s ", args[i]);
 }
 
-/* Keeps the former value of an earlier pending change of the setting if its
- * value was still in force. */
+/* Stores the value from before the command until the change expires; the former
+ * value of an earlier pending change stays if its value was still in force. */
 static void
 keep_former(struct expiring *expiring, const struct call *call,
     const struct command *command, const struct setting *before,
@@ -391,7 +392,7 @@ expiring_end(struct expiring *expiring, struct call *call,
 	if (begun->setting.server) {
 		control_overrule_drain(expiring->env->control,
 		    begun->setting.server, begun->setting.of_server);
-		/* The answer follows: what it says has to be in force. */
+		/* What the answer says has to be in force. */
 		model_update(control_model(expiring->env->control));
 	}
 	if (begun->for_ms > 0) {

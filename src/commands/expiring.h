@@ -51,7 +51,8 @@ struct expiring_call {
 	char suffix[40];        /* of the audit's line */
 };
 
-/* Returns false with call->err set; then the command must not run. */
+/* Removes `for DURATION` from the arguments and reads the present value.
+ * Returns false with call->err set; then the command must not run. */
 bool expiring_begin(struct expiring *expiring, struct call *call,
     const struct command *command, struct expiring_call *ret_begun) MUST_CHECK;
 
@@ -60,8 +61,8 @@ bool expiring_begin(struct expiring *expiring, struct call *call,
 void expiring_end(struct expiring *expiring, struct call *call,
     const struct command *command, const struct expiring_call *begun);
 
-/* The setting with that subject was changed without `for`: a pending change of
- * it will not be undone.  expiring may be NULL. */
+/* Notes that the setting with that subject was changed without `for`: a pending
+ * change of it will not be undone.  expiring may be NULL. */
 void expiring_overrule(
     struct expiring *expiring, const struct call *call, const char *subject);
 
@@ -91,13 +92,14 @@ bool expiring_cancel(struct expiring *expiring, struct call *call, uint64_t id);
  * (control/later.h). */
 void expiring_write(const struct expiring *expiring, FILE *out);
 
-/* Returns whether the line is such a one, and copies the words of its command.
- */
+/* Returns whether the line is one that expiring_write writes, and copies the
+ * words of its command. */
 bool expiring_reads(const char *line, char *out, size_t size);
 
-/* Reads such a line, after the change was made again.  command: the one with
- * those words, or NULL.  A change whose end has passed expires in the next turn
- * of the loop.  Returns false with err set if it will not expire. */
+/* Reads a line of expiring_write, after the change was made again.  command:
+ * the command with those words, or NULL.  A change whose end has passed expires
+ * in the next turn of the loop.  Returns false with err set if it will not
+ * expire. */
 bool expiring_read(struct expiring *expiring, const struct command *command,
     const char *line, struct err *err) MUST_CHECK;
 

@@ -31,9 +31,9 @@ struct explain_request {
 struct explaining {
 	struct listing listing;
 	struct explain_request request;
-	size_t next;          /* frontend, of those of the model */
+	size_t next;          /* index of the next frontend */
 	struct explained now; /* without e: none is under way */
-	size_t server;        /* of now, the next */
+	size_t server;        /* index of the next one of now */
 };
 
 /* -- where the client comes in -- */
@@ -44,7 +44,7 @@ takes_family(const struct listen_spec *listen, const struct explain_request *r)
 	uint16_t family = r->client.client.family;
 	uint16_t own = listen->addr.sa.sa_family;
 
-	/* Another proxy may have named it. */
+	/* The proxy in front may have named any client. */
 	if (listen->accept_proxy && family != AF_UNIX)
 		return true;
 	/* The bound address is found later, by find_local. */
@@ -58,8 +58,8 @@ takes_family(const struct listen_spec *listen, const struct explain_request *r)
 	       (own == AF_INET6 && family == AF_INET && listen->both_families);
 }
 
-/* How many of the frontend's addresses it may have connected to, and the first
- * of them, which may be of no interest. */
+/* Returns how many of the frontend's addresses the client may have connected
+ * to, and the first of them unless ret_first is NULL. */
 static size_t
 count_ways(const struct frontend *f, const struct explain_request *r,
     size_t *ret_first)
@@ -75,7 +75,8 @@ count_ways(const struct frontend *f, const struct explain_request *r,
 	return n;
 }
 
-/* With the port that the kernel has chosen, if it has.  False: any address. */
+/* Finds the address of the listen, with the port that the kernel has chosen for
+ * it, if it has.  Returns false if the listen is for any address. */
 static bool
 find_local(const struct control *control, const struct frontend *f,
     const struct listen_spec *listen, struct endpoint *ret_local)
@@ -154,7 +155,7 @@ explained_fini(struct explained *x)
 	*x = (struct explained){.e = NULL};
 }
 
-/* Returns false when memory is short. */
+/* Notes the rule that matches.  Returns false when memory is short. */
 static bool
 note_rule_place(struct explained *x, const struct frontend *f)
 {
@@ -170,7 +171,7 @@ note_rule_place(struct explained *x, const struct frontend *f)
 	return x->rule;
 }
 
-/* Returns false when memory is short. */
+/* Begins the part about the frontend.  Returns false when memory is short. */
 static bool
 explain_frontend(
     struct explaining *x, struct control *control, const struct frontend *f)
@@ -244,8 +245,8 @@ explaining_fini(void *listing)
 
 /* -- arguments -- */
 
-/* Reads `10.0.0.1`, `10.0.0.1:80`, `::1`, `[::1]` or `[::1]:80`; no names, as
- * to resolve them takes time. */
+/* Reads `10.0.0.1`, `10.0.0.1:80`, `::1`, `[::1]` or `[::1]:80`, but no names,
+ * since resolving them takes time. */
 static bool
 read_ip(const char *text, struct endpoint *ret_endpoint, bool *ret_has_port)
 {

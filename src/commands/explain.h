@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `explain`: what would become of a client that connected now.
+ * `explain`: what would happen to a client that connected now.
  */
 #ifndef COMMANDS_EXPLAIN_H
 #define COMMANDS_EXPLAIN_H
@@ -8,8 +8,8 @@
 #include "model/explain.h"
 #include "proxy/accept_limits.h"
 
-/* The part of the answer about a frontend.  Owns all members.  All of this
- * header is for the files of this command alone. */
+/* The part of the answer about a frontend.  Owns all members.  Only the files
+ * of this command use this header. */
 struct explained {
 	char *frontend;
 	enum frontend_admin admin;

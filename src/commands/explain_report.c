@@ -108,8 +108,8 @@ put_dst_entry_json(struct report *r, const struct explained_entry *e)
 	report_json_known(r, "dst_entry_line", e->line > 0, e->line);
 }
 
-/* Writes nothing if there is no entry.  of: what the entry has, after a blank;
- * "": the client. */
+/* Writes the entry that matches, if there is one.  of: "" if it matches the
+ * client's address, ` (dst)` if the local one. */
 static void
 put_entry_text(
     struct report *r, const struct explained_entry *e, const char *of)
@@ -122,7 +122,7 @@ put_entry_text(
 		    e->file ? e->file : "add acl", of);
 }
 
-/* In text, writes nothing for a frontend without rules. */
+/* Writes what the access rules decide; in text, nothing without rules. */
 static void
 put_access(struct report *r, const struct explained_access *a)
 {
@@ -147,7 +147,7 @@ put_access(struct report *r, const struct explained_access *a)
 	put_entry_text(r, &a->entry, "");
 }
 
-/* In text, writes nothing for a frontend without limits. */
+/* Writes what the limits decide; in text, nothing without limits. */
 static void
 put_limit(struct report *r, const struct explained_limit *x)
 {
@@ -175,8 +175,8 @@ put_limit(struct report *r, const struct explained_limit *x)
 		report_text(r, "  limit    none is reached\n");
 }
 
-/* The rule that decides.  is_shown: it follows the client's name, which is all
- * that it asks for. */
+/* Writes the rule that decides.  is_shown: in text, the client's name precedes
+ * it, which is all that the rule asks for. */
 static void
 put_rule(struct report *r, const struct explained_sni *sni, const char *text,
     bool is_shown)
@@ -203,8 +203,8 @@ put_rule(struct report *r, const struct explained_sni *sni, const char *text,
 	put_entry_text(r, &sni->dst_entry, " (dst)");
 }
 
-/* In text, writes nothing if the user gave no name and the frontend does not
- * inspect. */
+/* Writes the name and the rule for it; in text, nothing if the user gave no
+ * name and the frontend does not inspect. */
 static void
 put_sni(struct report *r, const struct explained *x)
 {
@@ -329,7 +329,8 @@ any_limit(const uint64_t limits[BAND_DIRECTIONS])
 	return limits[BAND_IN] > 0 || limits[BAND_OUT] > 0;
 }
 
-/* In text, writes nothing without a limit; those of servers stand with them. */
+/* Writes the limits, apart from those of servers; in text, only where there are
+ * some. */
 static void
 put_bandwidth(struct report *r, const struct explained_bandwidth *b)
 {

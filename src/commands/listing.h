@@ -18,14 +18,14 @@
 
 struct listing_kind {
 	size_t size;      /* of the command's struct */
-	const char *head; /* for report_head; NULL: the command begins */
+	const char *head; /* for report_head; NULL: not called */
 	/* Writes the next row, or nothing: some rows are filtered out.
 	 * Returns false after the last one; the report is ended then. */
 	bool (*step)(void *listing, const struct command_env *env);
 	/* Frees what the command's struct owns; may be NULL. */
 	void (*fini)(void *listing);
-	/* The most steps in one part, which may be empty: some 200 us.  1 if
-	 * the step may pause. */
+	/* The most steps in one part, which take some 200 us and may write
+	 * nothing.  1 if the step may pause. */
 	unsigned steps_max;
 };
 

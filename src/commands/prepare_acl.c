@@ -23,10 +23,10 @@ run_prepare_acl(struct call *call)
 
 /* -- commit acl -- */
 
-/* A thread commits a version with more entries. */
+/* A list task commits versions that have more entries. */
 #define AT_ONCE_MAX 4096u
 
-/* Commits here and now. */
+/* Commits on the control thread, before it returns. */
 static bool
 commit_at_once(struct call *call, struct acl_list *list, unsigned version)
 {

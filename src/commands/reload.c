@@ -27,7 +27,7 @@ put_result(const struct call *call, const struct reload_result *result)
 	err_list_print(&result->warnings, call->out);
 }
 
-/* The answer comes when names have been looked up. */
+/* A reload; its answer comes when names have been looked up. */
 struct reloading {
 	struct listing listing;
 	struct command_mode mode; /* of the client at the time of the command */

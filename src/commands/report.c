@@ -84,7 +84,7 @@ is_none(const struct conversion *c)
 
 /* -- text -- */
 
-/* Text that is not printable is not padded. */
+/* Writes a string; one with unprintable characters is not padded. */
 static void
 put_string(const char *text, int width, FILE *out)
 {

@@ -19,7 +19,7 @@
  *	b 2 0 0
  *
  * The text is HAProxy's where HAProxy has the command, to the byte.  A name,
- * once published, keeps its meaning; it has the unit of its number.
+ * once published, keeps its meaning; it ends in the unit of its number.
  *
  * Formats are those of printf(3), with the conversions s, d, u, f and g, the
  * flag `-`, a width, and the precision of f and g.  In JSON, the value of the
@@ -36,10 +36,10 @@
 
 #include "net/addr.h"
 
-/* Lists and objects within one another at most. */
+/* The most lists and objects within one another. */
 #define REPORT_DEPTH_MAX 6
 
-/* A report in progress.  One that is made in parts gets another stream for each
+/* A report in progress.  A report in parts gets another stream for each
  * part. */
 struct report {
 	FILE *out;
@@ -109,7 +109,7 @@ void report_json_known(
 /* Writes a duration in its two largest units: `1m32s`, `2d3h`.  Returns out. */
 const char *span_text(uint64_t s, char out[SPAN_TEXT_SIZE]);
 
-/* Writes the rest of a duration, below 10 s with a decimal: `1.5s`, `9m58s`.
+/* Writes the time that is left, below 10 s with a decimal: `1.5s`, `9m58s`.
  * Returns out. */
 const char *left_text(uint64_t ms, char out[SPAN_TEXT_SIZE]);
 

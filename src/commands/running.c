@@ -28,8 +28,8 @@ struct walk {
 
 #define PUT(field, ...) snprintf(field, sizeof(field), __VA_ARGS__)
 
-/* Passes the change on; the texts that it has in the walk are written already.
- * key and text as in struct running_change. */
+/* Passes the change on.  The caller has written its other texts into the walk;
+ * key and text are those of struct running_change. */
 static void
 tell(struct walk *w, const char *key, const char *text)
 {
@@ -100,7 +100,7 @@ tell_admin(struct walk *w, const struct server *s, const char *name)
 	    server_admin_name(now));
 	PUT(w->configured, "%s", server_admin_name(file));
 	PUT(w->value, "%s", server_admin_name(now));
-	/* The file knows no drain. */
+	/* The file has no option for a drain. */
 	tell(w, now == SERVER_DRAIN ? NULL : "disabled",
 	    now == SERVER_MAINT ? "on" : "off");
 }
@@ -115,7 +115,8 @@ tell_paused(struct walk *w, const char *name, const char *what)
 	tell(w, NULL, NULL);
 }
 
-/* what: `check` or `agent`; addr AF_UNSPEC and port 0: not set. */
+/* Tells where the check or the agent connects, if a command has set it.  what:
+ * `check` or `agent`; addr AF_UNSPEC and port 0: not set. */
 static void
 tell_place(struct walk *w, const char *name, const char *what,
     const struct addr *addr, unsigned port)
@@ -215,7 +216,8 @@ tell_deleted(struct walk *w, const struct backend_spec *b, const char *server)
 	tell(w, "server", NULL);
 }
 
-/* added: those that commands have added, or the others. */
+/* Tells the changes of a server.  added: only if a command has added the
+ * server; otherwise only if none has. */
 static void
 walk_server(struct walk *w, const struct server *s, bool added)
 {
@@ -300,7 +302,8 @@ walk_process(struct walk *w)
 	tell_number(w, "rate_sessions", g->rate_sessions, sessions);
 }
 
-/* Entries that commands have deleted are not told: files have them again. */
+/* Tells the entries that commands have added, and not those that they have
+ * deleted: a reload reads these from the files again. */
 static void
 walk_list(
     struct walk *w, const struct list_spec *spec, const struct acl_list *list)

@@ -3,8 +3,8 @@
  * changed by commands since the configuration was loaded, as the commands that
  * make each change again, and as the lines of the file that would say the same.
  *
- * For `show drift`, for `lfproxyctl save config`, and for the process that
- * takes over in an upgrade (carry_over.h).  Control thread.
+ * `show drift`, `lfproxyctl save config`, and the process that takes over in an
+ * upgrade (carry_over.h) use this list.  Control thread.
  */
 #ifndef COMMANDS_RUNNING_H
 #define COMMANDS_RUNNING_H
@@ -18,7 +18,7 @@ struct running_change {
 	/* The names that the audit log uses: `server app/a weight`, 100, 50. */
 	const char *subject, *configured, *value;
 	const char *section; /* of the file: `backend app` */
-	const char *server;  /* in its line there; NULL: in the section */
+	const char *server;  /* whose line has it; NULL: the section has it */
 	/* The place of the server's line or of the section when the file was
 	 * loaded; file NULL: not in a file. */
 	struct spec_place place;
@@ -31,8 +31,8 @@ struct running_change {
 
 typedef void running_fn(void *arg, const struct running_change *change);
 
-/* Calls call for each change: of servers, frontends, the process, lists, then
- * of servers that were added or deleted, and at last of pools. */
+/* Calls call for each change: of servers, frontends, the process and lists,
+ * then of servers that were added or deleted, and last of pools. */
 void running_changes(
     const struct command_env *env, running_fn *call, void *arg);
 

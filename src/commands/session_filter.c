@@ -7,7 +7,8 @@
 
 #include "model/backend.h"
 
-/* Longer names are cut: they are not in the configuration. */
+/* Sets a name of the filter.  Longer names are cut: they are not in the
+ * configuration. */
 static bool
 set_filter_name(
     struct call *call, char name[CALL_NAME_SIZE], const char *text, size_t len)
@@ -16,7 +17,7 @@ set_filter_name(
 	return len > 0 || err_set(call->err, "A name is expected.");
 }
 
-/* `BACKEND/SERVER` are two names. */
+/* Reads `BACKEND/SERVER`, which is two names of the filter. */
 static bool
 take_server(struct call *call, struct session_filter *filter, const char *text)
 {

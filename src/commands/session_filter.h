@@ -7,8 +7,8 @@
 
 #include "commands/call.h"
 
-/* Names rather than pointers, since a reload may come before the answer ends;
- * "": any. */
+/* The names, "" for any.  Pointers would not do, since a reload may come before
+ * the answer ends. */
 struct session_filter {
 	char frontend[CALL_NAME_SIZE], backend[CALL_NAME_SIZE];
 	char server[CALL_NAME_SIZE];

@@ -37,7 +37,7 @@ run_set_maxconn_frontend(struct call *call)
 	return true;
 }
 
-/* 0: as many as there is room for. */
+/* Sets the limit of the process; 0: as many as there is room for. */
 bool
 run_set_maxconn_global(struct call *call)
 {
@@ -83,7 +83,8 @@ run_set_maxconn_server(struct call *call)
 
 /* -- changes that expire -- */
 
-/* 0 in the file: as many as there is room for. */
+/* Returns the limit in the file, where 0 stands for as many as there is room
+ * for. */
 static size_t
 configured_maxconn(const struct call *call, unsigned maxconn)
 {

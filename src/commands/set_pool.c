@@ -181,7 +181,7 @@ value_now(struct pools *pools, struct pool *pool, enum pool_setting setting,
 
 #define SETTINGS NAME_TABLE(settings, sizeof(settings) / sizeof(settings[0]))
 
-/* The words as they were, a blank between two. */
+/* Joins the words with a blank between two. */
 static bool
 join_words(char *const *words, char *ret_text, size_t size, struct err *err)
 {
@@ -257,8 +257,7 @@ run_set_pool(struct call *call)
 	return true;
 }
 
-/* The events name the pool only in the subject, so that they are not taken for
- * those of a frontend of its name. */
+/* Describes a setting of a pool.  The events about it name the pool. */
 enum setting_answer
 describe_pool(struct call *call, struct setting *ret_setting)
 {

@@ -7,7 +7,8 @@
 
 #include "proxy/proxy.h"
 
-/* The two that there are here: a connection is a session. */
+/* Sets the rate of connections or of sessions, the rates of HAProxy that
+ * lfproxy has. */
 bool
 run_set_rate_limit(struct call *call)
 {

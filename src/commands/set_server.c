@@ -11,7 +11,7 @@
 #include "model/backend.h"
 #include "model/server_operator.h"
 
-/* The answer to any other word: HAProxy's words in its order, and ours. */
+/* The answer to an unknown option, in HAProxy's words. */
 #define USAGE                                                                  \
 	"usage: set server <backend>/<server> addr | agent | agent-addr | "    \
 	"agent-port | agent-send | check-addr | check-port | fqdn | health | " \
@@ -51,7 +51,8 @@ server_health_name(const struct server *server)
 	                                              : OPERATOR_UP];
 }
 
-/* For the audit: what may change with it. */
+/* Returns the health for the audit: an ejection, which `up` may end, is
+ * shown. */
 static const char *
 health_text(const struct server *server)
 {
@@ -155,8 +156,8 @@ port_text(const struct server *server, unsigned port, char out[12])
 	return out;
 }
 
-/* Gives the server the port of the client again, if the file does; otherwise
- * refuses in HAProxy's words. */
+/* Makes the port that of the client again, if the file maps ports and the text
+ * has its offset; otherwise refuses in HAProxy's words. */
 static bool
 set_mapped_port(const struct server *server, struct addr *addr,
     const char *text, char ret_said[SAID_SIZE])
@@ -182,7 +183,8 @@ set_mapped_port(const struct server *server, struct addr *addr,
 	return true;
 }
 
-/* Replaces the port, as above. */
+/* Replaces the port.  Returns false if the text is not allowed.  Says in any
+ * case what has happened. */
 static bool
 change_port(const struct server *server, struct addr *addr, const char *text,
     char ret_said[SAID_SIZE])
@@ -258,8 +260,8 @@ parse_check_port(struct call *call, const char *text, int *ret_port)
 	return true;
 }
 
-/* Sets where the check or the agent connects; addr NULL and port -1: as
- * before. */
+/* Sets where the check or the agent connects.  addr NULL and port -1 leave the
+ * address and the port unchanged. */
 static bool
 set_check_place(struct call *call, struct server *server,
     const struct option *option, const struct addr *addr, int port)
@@ -354,7 +356,8 @@ describe_agent_health(struct call *call, struct setting *ret_setting)
 	         : SETTING_INVALID;
 }
 
-/* Port 0, here and in the command, is the port in the file. */
+/* Describes check-port or agent-port.  Port 0, here and in the command, stands
+ * for the port in the file. */
 static enum setting_answer
 describe_check_port(struct call *call, struct setting *ret_setting)
 {
@@ -369,7 +372,7 @@ describe_check_port(struct call *call, struct setting *ret_setting)
 	    strcmp(what, "agent-port") == 0 ? o->agent_port : o->check_port);
 }
 
-/* For options that override the file: no command removes the override. */
+/* Refuses `for` for an option whose override no command removes. */
 static enum setting_answer
 describe_override(struct call *call, struct setting *ret_setting)
 {

@@ -25,8 +25,8 @@ static const struct words ca_words = {TLS_TRUST_CA, "ca-file", "CA", "CAs"};
 static const struct words crl_words = {
     TLS_TRUST_CRL, "crl-file", "CRL", "CRLs"};
 
-/* Finds the next section that has the file, as tls_section_next does; staged:
- * that has a transaction for it. */
+/* Finds the next section that has the file, as tls_section_next does.  staged:
+ * the section must have a transaction for it. */
 static bool
 next_with_file(const struct spec *spec, size_t *at, enum tls_trust part,
     const char *file, bool staged, struct tls_section *ret_section)
@@ -114,7 +114,7 @@ set_trust(struct call *call, const struct words *words)
 	return true;
 }
 
-/* Says which transaction there is instead. */
+/* Sets call->err to which transaction there is instead.  Returns false. */
 static bool
 refuse_other(
     struct call *call, const struct words *words, const char *file, bool abort)

@@ -8,7 +8,7 @@
 #include "model/backend.h"
 #include "model/server_operator.h"
 
-/* `N`, or `N%` of the weight in the file. */
+/* Reads `N`, or `N%` of base, the weight in the file. */
 static bool
 parse_weight(
     struct call *call, const char *text, unsigned base, unsigned *ret_weight)

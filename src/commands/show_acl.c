@@ -84,7 +84,8 @@ put_list_entry(struct report *r, const struct acl_listed *entry)
 	report_row_end(r);
 }
 
-/* A list that changes meanwhile may have entries left out or shown twice. */
+/* Writes the next entry.  Entries of a list that changes meanwhile may be left
+ * out or shown twice. */
 static bool
 acl_listing_step(void *listing, const struct command_env *env)
 {

@@ -28,7 +28,7 @@ put_audit_change(struct report *r, const struct audit_change *c)
 	report_row_end(r);
 }
 
-/* The oldest first. */
+/* Shows the latest changes, the oldest first. */
 bool
 run_show_changes(struct call *call)
 {

@@ -89,7 +89,7 @@ put_closed_names(struct report *r, const struct closed_session *c)
 	report_put(r, "sni", " sni=%s", closed_name_or_null(c, CLOSED_SNI));
 }
 
-/* Columns for sessions of a listen with TLS. */
+/* Writes the columns for sessions of a listen with TLS. */
 static void
 put_closed_tls(struct report *r, const struct closed_session *c)
 {
@@ -115,7 +115,7 @@ put_closed_tls(struct report *r, const struct closed_session *c)
 	    r, "client_sans", closed_name_or_null(c, CLOSED_SANS));
 }
 
-/* Columns for sessions of a server with TLS. */
+/* Writes the columns for sessions of a server with TLS. */
 static void
 put_closed_server_tls(struct report *r, const struct server_tls *tls)
 {
@@ -149,7 +149,7 @@ put_closed_end(struct report *r, const struct closed_session *c)
 	report_put(r, "queue_position", " queue=%u", s->queue_position);
 }
 
-/* Members that the access log has as well go by its names. */
+/* Writes a session.  Members that the access log has as well have its names. */
 static void
 put_closed(struct report *r, const struct closed_session *c)
 {
@@ -268,7 +268,7 @@ take_closed_number(
 	    word, CLOSED_SESSIONS_MAX);
 }
 
-/* True when the value belongs to the word. */
+/* Takes a word.  *ret_taken: the value belongs to the word. */
 static bool
 take_closed_word(struct call *call, struct closed_listing *l, const char *word,
     const char *value, bool *ret_taken)
@@ -296,8 +296,8 @@ take_closed_words(struct call *call, struct closed_listing *l)
 	return true;
 }
 
-/* Returns whether a kept session had these names.  Names that were removed from
- * the configuration are found that way. */
+/* Returns whether a kept session had these names, which may have been removed
+ * from the configuration since then. */
 static bool
 are_closed_names(
     const struct closed_rings *rings, const struct session_filter *names)

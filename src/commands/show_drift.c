@@ -12,7 +12,8 @@
 #include "commands/running.h"
 #include "control/drift.h"
 
-/* The path from the root, since lfproxyctl has another working directory. */
+/* Writes the path from the root, since lfproxyctl has another working
+ * directory. */
 static void
 put_path(struct report *r, const char *name, const char *path)
 {

@@ -40,7 +40,8 @@ read_event_filter(struct call *call, struct event_filter *ret)
 	           *args);
 }
 
-/* A backend's name stands for its servers as well. */
+/* Returns whether the event is about that object.  A backend's name stands for
+ * its servers as well. */
 static bool
 is_about(const struct event *e, const char *about)
 {
@@ -79,7 +80,7 @@ put_event(struct report *r, const struct event *e)
 	report_row_end(r);
 }
 
-/* Whether there is a backend, server, frontend or pool of that name. */
+/* Returns whether there is a backend, server, frontend or pool of that name. */
 static bool
 is_name_of_model(struct call *call, const char *about)
 {

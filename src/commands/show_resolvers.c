@@ -191,7 +191,8 @@ put_follower(struct report *r, const struct dns *dns, size_t i)
 
 /* -- the answer -- */
 
-/* Names that come or go meanwhile may be left out, or shown twice. */
+/* Writes the next row.  Names that come or go meanwhile may be left out, or
+ * shown twice. */
 static bool
 resolver_listing_step(void *listing, const struct command_env *env)
 {

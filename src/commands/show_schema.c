@@ -15,7 +15,7 @@
 	"\"field\":" REF("field") ",\"processNum\":" REF("processNum")         \
 	",\"tags\":" REF("tags")
 
-/* Numbers of 64 bits are as exact as JavaScript's are. */
+/* A 64-bit number, within the bounds that JavaScript's numbers hold exactly. */
 #define NUMBER(type, minimum, maximum)                                         \
 	"\"" type "Value\":{\"properties\":{\"type\":{\"type\":\"string\","    \
 	"\"enum\":[\"" type "\"]},\"value\":{\"type\":\"integer\","            \

@@ -24,8 +24,8 @@ struct widths {
 	int name, address, state, check;
 };
 
-/* Connects that failed: the last of a session, and those that were tried again,
- * there or on another server. */
+/* Returns how many connects failed: the last one of a session, and those that
+ * were tried again, on the same server or another. */
 static uint64_t
 connect_errors_of(const struct server *s)
 {

@@ -10,7 +10,7 @@
 #include "model/backend.h"
 #include "model/model.h"
 
-/* HAProxy's numbers for what is the same here. */
+/* HAProxy's numbers for the states that lfproxy has as well. */
 enum {
 	ADMIN_FORCED_MAINT = 0x01,
 	ADMIN_FILE_MAINT = 0x04, /* the file says `disabled` */
@@ -91,7 +91,8 @@ result_of(const struct server *s)
 	return s->state->last.passed ? RESULT_PASSED : RESULT_FAILED;
 }
 
-/* 0 to rise - 1 is down, rise to rise + fall - 1 is up. */
+/* Returns HAProxy's health: 0 to rise - 1 is down, rise to rise + fall - 1 is
+ * up. */
 static unsigned
 health_of(const struct server *s)
 {
@@ -114,7 +115,7 @@ check_state_of(const struct server *s)
 	       (server_admin_of(s) == SERVER_MAINT ? CHECK_PAUSED : 0);
 }
 
-/* The agent is asked in maintenance, too. */
+/* Returns the state of the agent, which is never paused by maintenance. */
 static int
 agent_state_of(const struct server *s)
 {
@@ -215,7 +216,8 @@ put_state_row(struct report *r, const struct server *s)
 	put_state_addresses(r, s);
 }
 
-/* Nothing idle is kept to be used again: those columns are 0. */
+/* Writes the connections of a server.  No idle connections are kept for reuse,
+ * so their columns are 0. */
 static void
 put_conn(struct report *r, const struct server *s)
 {

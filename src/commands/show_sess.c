@@ -92,7 +92,7 @@ sess_texts_make(const struct session_facts *f, struct sess_texts *ret)
 	    .retries = f->tries > 0 ? f->tries - 1 : 0,
 	};
 	snprintf(ret->id, sizeof(ret->id), "0x%" PRIx64, f->id);
-	/* A unix client has no address; its listener's number is there. */
+	/* For a unix client, endpoint_text shows the listener's number. */
 	ret->source = endpoint_text(&f->client, ret->source_space);
 	ret->peer = endpoint_text(&f->peer, ret->peer_space);
 	span_text(sess_age_ms(f) / 1000, ret->age);
@@ -122,7 +122,7 @@ put_sess_names(
 	report_json_string(r, "sni", t->sni);
 }
 
-/* The members have the names of the access log. */
+/* Writes the facts of TLS.  The members have the names of the access log. */
 static void
 put_sess_tls(struct report *r, const struct session_facts *f)
 {
@@ -148,7 +148,8 @@ put_sess_tls(struct report *r, const struct session_facts *f)
 		    r, cert[i].name, session_tls_shown_text(s, cert[i].which));
 }
 
-/* The session's own limits, 0: none, and whether it waits for bandwidth. */
+/* Writes the session's own limits, 0 for none, and whether it waits for
+ * bandwidth. */
 static void
 put_sess_bandwidth(struct report *r, const struct session_facts *f)
 {
@@ -262,7 +263,7 @@ put_sess_server_tls_detail(struct report *r, const struct server_tls *tls)
 		    tls->alpn[0] ? tls->alpn : NULL, tls->verify);
 }
 
-/* The form of `show sess all`; there is one form in JSON. */
+/* Writes a session in the form of `show sess all`; JSON has no other form. */
 static void
 put_sess_detail(struct report *r, const struct session_facts *f)
 {
@@ -329,7 +330,7 @@ sess_step(void *listing, const struct command_env *env)
 	return true;
 }
 
-/* A filter takes the word behind it. */
+/* Takes a filter, whose value is the word that follows. */
 static bool
 take_sess_filter(struct call *call, struct sess_listing *l, const char *name,
     const char *value)

@@ -167,7 +167,7 @@ put_cert_facts(void *arg, const struct tls_cert_facts *f)
 	report_row_end(r);
 }
 
-/* The certificate of the first section that has it. */
+/* Writes the certificate, from the first section that has it. */
 static bool
 put_cert(struct call *call, struct report *report, const char *name)
 {

@@ -59,7 +59,7 @@ put_trust_file(struct report *r, const struct tls_context *context,
 	report_row_end(r);
 }
 
-/* Returns whether there was any. */
+/* Lists the files, staged or in use.  Returns whether there was one. */
 static bool
 put_trust_files(
     struct report *r, const struct spec *spec, enum tls_trust part, bool staged)
@@ -198,7 +198,8 @@ put_crl(void *arg, const struct tls_crl_facts *facts)
 	l->at++;
 }
 
-/* A commit or a new file may have shortened the list since the last step. */
+/* Writes the next certificate, or a part of the next CRL.  A commit or a new
+ * file may have shortened the list since the last step. */
 static bool
 trust_listing_step(void *listing, const struct command_env *env)
 {

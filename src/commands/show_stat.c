@@ -21,8 +21,8 @@ is_number(const char *text)
 bool
 run_show_stat(struct call *call)
 {
-	/* A proxy, a set of types and a server: three numbers, or a name and
-	 * two. */
+	/* The first three arguments may be a proxy, a set of types and a
+	 * server: three numbers, or a name and two numbers. */
 	bool has_place = *call_arg(call, 2) && is_number(call->args[1]) &&
 	                 is_number(call->args[2]);
 	struct stat_filter filter;
@@ -33,8 +33,8 @@ run_show_stat(struct call *call)
 	if (!stat_filter_parse(control_model(call->env->control),
 	        (const char *const *)call->args, &filter, call->err))
 		return false;
-	/* The level of the socket decides, not the connection's, as in
-	 * HAProxy. */
+	/* In HAProxy the level of the socket decides, which `user` does not
+	 * lower. */
 	filter.addresses_hidden = call->mode->level < LEVEL_OPERATOR;
 	call->rest = stat_rows_new(&filter);
 	return call->rest || err_oom(call->err);

@@ -15,8 +15,8 @@
 struct table_listing {
 	struct listing listing;
 	char only[CALL_NAME_SIZE]; /* "": all tables, without entries */
-	size_t next;               /* of all tables */
-	bool begun;                /* of one: its head is written */
+	size_t next;               /* index of the next table, of all tables */
+	bool begun;                /* the head of the one table is written */
 	bool entries;              /* the client may see them */
 	struct table_filter filter;
 	uint64_t at;
@@ -42,7 +42,7 @@ put_table_head(struct report *r, const struct limit *l)
 	report_text(r, "\n");
 }
 
-/* The position takes the place of HAProxy's pointer. */
+/* Writes an entry.  Its position takes the place of HAProxy's pointer. */
 static void
 put_source(struct report *r, const struct limit *l,
     const struct source_facts *facts, uint64_t at)
@@ -78,7 +78,8 @@ step_tables(struct table_listing *x, const struct model *model)
 	return true;
 }
 
-/* Returns false at the end of the table. */
+/* Writes the next entry if it passes the filter.  Returns false at the end of
+ * the table. */
 static bool
 step_entries(struct table_listing *x, const struct limit *l)
 {

@@ -61,7 +61,8 @@ put_thread_leadership(struct report *r, const struct thread_status *t)
 	PUT_COUNTER(r, " %11" PRIu64, t, adoptions);
 }
 
-/* Seven columns and a blank; the tenth is not worth one in what takes long. */
+/* Writes microseconds, in seven columns and a blank; long times have no
+ * decimal. */
 static void
 put_us(struct report *r, const char *name, double us)
 {

@@ -22,7 +22,7 @@
 struct tls_listing {
 	struct listing listing;
 	char only[CALL_NAME_SIZE]; /* "": all sections */
-	size_t at;                 /* of tls_section_next, of the present one */
+	size_t at;                 /* where tls_section_next finds this one */
 	bool begun;                /* its head is written */
 	size_t cert;               /* the next of its certificates */
 };
@@ -100,7 +100,8 @@ put_users(struct report *r, const struct spec *spec,
 
 /* -- counters -- */
 
-/* The difference of counters that are read one after the other. */
+/* Returns how many handshakes are under way.  The counters are read one after
+ * the other, so more may seem to have ended than to have begun. */
 static uint64_t
 count_under_way(const struct tls_counts *n)
 {

@@ -29,7 +29,8 @@ run_shutdown_session(struct call *call)
 	return true;
 }
 
-/* By the state, so that those are meant as well that began before a reload. */
+/* Closes the sessions of a server.  Servers are compared by their state, so
+ * that sessions from before a reload are closed as well. */
 bool
 run_shutdown_sessions_server(struct call *call)
 {

@@ -256,7 +256,7 @@ add_counter(const struct model *model, char *line)
 		counters_add(counters, 0, which, strtoull(line, NULL, 10));
 }
 
-/* Adds the counters, and leaves the other lines. */
+/* Adds the counters that lines have, and removes these lines. */
 static void
 read_counters(const struct model *model, char *lines)
 {
@@ -277,8 +277,8 @@ read_counters(const struct model *model, char *lines)
 	*to = '\0';
 }
 
-/* Returns the file's bytes and a NUL, for free(3); NULL with err set, and
- * *ret_size 0 if there is no file. */
+/* Returns the file's bytes and a NUL, for free(3), or NULL with err set.
+ * *ret_size is 0 if there is no file. */
 static char *
 read_state_file(const char *path, size_t *ret_size, struct err *err)
 {

@@ -9,10 +9,11 @@
  *   counter KIND NAME... COUNTER N   of a frontend, backend or server
  *   end HASH                         XXH64 of all bytes before, hexadecimal
  *
- * Written every STATE_FILE_S if it has changed, and at the end, into a new file
- * that replaces the former one: a reader finds one or the other.  It is not
- * synchronized with the disk, as the control loop must not wait: after a crash
- * of the machine it may be an older one, or be cut off and ignored.
+ * The file is written every STATE_FILE_S if its contents have changed, and at
+ * the end.  A new file replaces the former one, so a reader finds one or the
+ * other.  The file is not synchronized with the disk, as the control loop must
+ * not wait: after a crash of the machine it may be an older one, or be cut off
+ * and ignored.
  *
  * All functions run on the control thread.
  */
@@ -41,18 +42,19 @@ struct state_file {
 void state_file_start(
     struct state_file *state, const struct command_env *env, const char *files);
 
-/* Writes no more: another process does.  Safe before state_file_start. */
+/* Stops writing, because another process writes.  May precede
+ * state_file_start. */
 void state_file_stop(struct state_file *state);
 
 /* Writes a last time, unless stopped. */
 void state_file_end(struct state_file *state);
 
 /* Reads the file that the configuration names, adds its counters, and returns
- * its commands for carry_over_run, for free(3); NULL: there is no such file, or
- * it is not used, and why is logged. */
+ * its commands for carry_over_run, for free(3).  Returns NULL if there is no
+ * such file, or if the file is not used; the log says why. */
 char *state_file_read(const struct command_env *env, const char *files);
 
-/* Checks a whole text, and ends its last line's predecessor with a NUL. Returns
+/* Checks the whole text of a state file, and cuts off its last line.  Returns
  * its lines behind the first two, or NULL with err set.  files: as above. */
 char *state_file_check(
     char *text, size_t size, const char *files, struct err *err);

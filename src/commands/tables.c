@@ -64,7 +64,7 @@ table_read_key(struct call *call, const struct limit *limit, const char *text,
 	return true;
 }
 
-/* Whether HAProxy's tables can have a value of that name. */
+/* Returns whether HAProxy's tables can have a value of that name. */
 static bool
 is_foreign_value(const char *name)
 {

@@ -48,8 +48,8 @@ struct table_filter {
 	} all[TABLE_FILTERS_MAX];
 };
 
-/* Whether entries of the limit have the value: tokens take a rate, and the
- * values of bytes take bytes. */
+/* Returns whether entries of the limit have the value: tokens take a rate, and
+ * the values of bytes take bytes. */
 bool table_has(const struct limit *limit, enum table_value value);
 
 /* Returns the limit whose table is named, or NULL with call->err set. */
@@ -60,8 +60,8 @@ const struct limit *table_named(struct call *call, const char *name);
 bool table_read_key(struct call *call, const struct limit *limit,
     const char *text, struct source_key *ret_key);
 
-/* Reads `data.NAME` of an entry of the limit; otherwise: the error about a text
- * that does not begin so.  Returns false with call->err set. */
+/* Reads `data.NAME` of an entry of the limit.  otherwise: the error for a text
+ * that does not begin with `data.`.  Returns false with call->err set. */
 bool table_read_value(struct call *call, const struct limit *limit,
     const char *text, const char *otherwise, enum table_value *ret_value);
 
@@ -74,7 +74,7 @@ bool table_read_filter(struct call *call, const struct limit *limit,
 uint64_t table_value_of(const struct limit *limit,
     const struct source_facts *facts, enum table_value value);
 
-/* Whether the entry passes the comparisons; the key is not compared. */
+/* Returns whether the entry passes the comparisons; the key is not compared. */
 bool table_filter_passes(const struct table_filter *filter,
     const struct limit *limit, const struct source_facts *facts);
 

@@ -34,11 +34,11 @@ const char *tls_key_text(
 bool tls_section_commit(
     struct call *call, const struct tls_section *section, const char *file);
 
-/* Likewise with what was staged for the part. */
+/* Puts what was staged for the part into use, as tls_section_commit does. */
 bool tls_section_commit_trust(
     struct call *call, const struct tls_section *section, enum tls_trust part);
 
-/* For people: replacements by commands do not last. */
+/* A note for people: what commands replace does not last. */
 #define TLS_IN_MEMORY                                                          \
 	"It is in memory only: a reload, or a change of the file, brings "     \
 	"back "                                                                \

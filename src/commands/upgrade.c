@@ -8,7 +8,7 @@
 #include "commands/listing.h"
 #include "control/upgrade.h"
 
-/* The answer comes when the other process serves, or has failed. */
+/* An upgrade; its answer comes when the other process serves, or has failed. */
 struct upgrading {
 	struct listing listing;
 	struct command_mode mode; /* of the client at the time of the command */
@@ -41,7 +41,8 @@ upgrade_fini_listing(void *listing)
 	upgrade_unref(((struct upgrading *)listing)->upgrade);
 }
 
-/* A program that is named runs with the rights of lfproxy's user. */
+/* Returns whether the peer may name a program, which runs with the rights of
+ * lfproxy's user. */
 static bool
 may_name_program(const struct peer *peer)
 {

@@ -11,8 +11,8 @@
 #include "control/drains.h"
 
 #define DELAY_MAX_MS INT32_MAX
-/* So often a condition is looked at, at least; also so that a peer that has
- * gone is noticed. */
+/* The longest pause between two looks at a condition.  A peer that has gone is
+ * noticed after a pause. */
 #define LOOK_MS 500
 
 struct waiting {
@@ -41,7 +41,7 @@ enum met { NEVER, NOT_YET, NOW };
 
 struct condition {
 	const char *name;
-	/* NEVER has an error. */
+	/* Sets call->err if it returns NEVER. */
 	enum met (*is_met)(struct call *call, const char *server);
 };
 
@@ -62,8 +62,8 @@ is_removable(struct call *call, const char *name)
 	return NEVER;
 }
 
-/* Returns whether a server that is being drained, by whatever command, has no
- * sessions.  Maintenance is as good as a drain. */
+/* Returns whether a server that is being drained, by any command, has no
+ * sessions left.  Maintenance counts as a drain. */
 static enum met
 is_drained(struct call *call, const char *name)
 {
@@ -87,7 +87,8 @@ static const struct condition conditions[] = {
     {"drained", is_drained},
 };
 
-/* Half of the time that has passed, at first often, and later less so. */
+/* Returns half of the time that has passed, so that looks are frequent at
+ * first, but at most LOOK_MS and the time that is left. */
 static unsigned
 next_pause_ms(const struct waiting *w)
 {

@@ -22,8 +22,8 @@ struct acl_waiting {
 	struct list_task *task; /* NULL: the list was busy so far */
 };
 
-/* Returns the list that the arguments name, or NULL.  `@VERSION` may precede.
- */
+/* Returns the list that the arguments name, behind `@VERSION` if that is there,
+ * or NULL. */
 static const struct acl_list *
 named_list(struct call *call)
 {
@@ -44,8 +44,8 @@ is_busy(struct call *call)
 	return list && acl_list_is_busy(list);
 }
 
-/* Runs the command, or looks at its task.  Returns false with call->err set, if
- * the change has failed. */
+/* Runs the command, or looks at its task.  *ret_more: the answer has to wait.
+ * Returns false with call->err set if the change has failed. */
 static bool
 look_at_change(struct acl_waiting *w, struct call *call, bool *ret_more)
 {
