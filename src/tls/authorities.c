@@ -109,9 +109,9 @@ is_ca_file_name(const char *name)
 	return false;
 }
 
-/* Reads all certificates of a directory; it needs no hashed names.  A hashed
- * name leads to a file that is read under its own name too: the store keeps one
- * of the two. */
+/* Reads all certificates of a directory, whose names need not be hashes.  A
+ * hashed name leads to a file that is also read under its own name: the store
+ * keeps only one of the two. */
 static bool
 ca_dir_read(
     struct tls_authorities *authorities, const char *dir, struct err *err)
@@ -128,7 +128,8 @@ ca_dir_read(
 	for (size_t i = 0; ok && i < files.n; i++)
 		ok = file_read(authorities, TLS_TRUST_CA, files.paths[i], err);
 	tls_directory_fini(&files);
-	/* The stamp is that of the last file, where it takes all of them. */
+	/* The stamp is that of the last file, but the part is from all of
+	 * them. */
 	authorities->sources[TLS_TRUST_CA].stamp.exists = false;
 	return ok;
 }
@@ -182,7 +183,7 @@ crl_ref(const X509_CRL *crl)
 	return X509_CRL_up_ref(same) == 1 ? same : NULL;
 }
 
-/* Takes over a part of another's. */
+/* Shares a part with other authorities.  Returns false when memory is short. */
 static bool
 part_share(struct tls_authorities *authorities, enum tls_trust part,
     const struct tls_authorities *from)
@@ -204,7 +205,7 @@ part_share(struct tls_authorities *authorities, enum tls_trust part,
 	return authorities->certs != NULL;
 }
 
-/* Returns whether reading the file would bring what is present. */
+/* Returns whether reading the file would give what is present. */
 static bool
 part_is_current(const struct tls_authorities *present, enum tls_trust part,
     const char *file, bool keep_replaced)
@@ -216,7 +217,7 @@ part_is_current(const struct tls_authorities *present, enum tls_trust part,
 	source = &present->sources[part];
 	if (!source->stamp.exists || (source->in_memory && !keep_replaced))
 		return false;
-	/* A content that is only in memory stays in doubt. */
+	/* When in doubt, content that is only in memory stays. */
 	return tls_stamp_is_current(file, &source->stamp,
 	    source->in_memory ? INT64_MAX : source->read_at);
 }
@@ -233,7 +234,7 @@ part_load(struct tls_authorities *authorities, enum tls_trust part,
 	return file_read(authorities, part, path, err);
 }
 
-/* Fills the store; a certificate may be there twice. */
+/* Fills the store; a certificate may be added twice. */
 static bool
 trust_store_fill(struct tls_authorities *authorities)
 {
@@ -283,8 +284,8 @@ choose_ca(
 	return NULL;
 }
 
-/* Makes what is used from the certificates and CRLs.  Returns authorities, or
- * NULL, with them dropped, when memory is short. */
+/* Makes the objects that verification uses from the certificates and CRLs.
+ * Returns authorities, or NULL, with them dropped, when memory is short. */
 static struct tls_authorities *
 authorities_complete(struct tls_authorities *authorities)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * The authorities that peers' certificates are verified with, and their CRLs.
  *
- * Everything is read at once: no file is opened during a handshake.  Every
+ * All files are read at once: no file is opened during a handshake.  Every
  * certificate of ca is trusted, an intermediate one too.  With a CRL, there has
  * to be one of every authority in a peer's chain.
  *
- * Counted, and never changed once loaded.  Authorities have two parts, the
- * certificates and the CRLs; either can be replaced in memory.
+ * Authorities are counted, and never changed once loaded.  They have two parts,
+ * the certificates and the CRLs; either can be replaced in memory.
  */
 #ifndef TLS_AUTHORITIES_H
 #define TLS_AUTHORITIES_H
@@ -32,9 +32,9 @@ bool tls_authorities_load(const struct tls_settings *settings,
     bool keep_replaced, struct tls_authorities **ret_authorities,
     struct err *err) MUST_CHECK;
 
-/* Parses a new content of the part in PEM form.  Returns authorities that have
- * only that, for tls_authorities_replace, or NULL with err set, which names the
- * file. */
+/* Parses new content of the part, in PEM form.  Returns authorities that have
+ * only that part, for tls_authorities_replace, or NULL with err set, which
+ * names the file. */
 struct tls_authorities *tls_authorities_parse(enum tls_trust part,
     const char *file, const char *pem, struct err *err) MUST_CHECK;
 
@@ -54,8 +54,8 @@ const X509 *tls_authorities_cert(
 X509_CRL *tls_authorities_crl(
     const struct tls_authorities *authorities, unsigned number);
 
-/* Returns whether the part is that of one file, which can be replaced: not a
- * directory, and not the system's. */
+/* Returns whether the part is from one file, and so can be replaced: it is from
+ * neither a directory nor the system. */
 bool tls_authorities_are_of_file(
     const struct tls_authorities *authorities, enum tls_trust part);
 /* Returns whether the part was replaced since its file was read. */
@@ -74,7 +74,8 @@ bool tls_authorities_attach(
     SSL_CTX *ssl, const struct tls_settings *settings) MUST_CHECK;
 
 /* Writes a digest of all that decides whether a peer is accepted.  Nodes with
- * the same settings and contents have the same.  authorities may be NULL. */
+ * the same settings and contents have the same digest.  authorities may be
+ * NULL. */
 void tls_authorities_digest(const struct tls_authorities *authorities,
     const struct tls_settings *settings,
     uint8_t ret_digest[TLS_AUTHORITIES_DIGEST_SIZE]);
@@ -87,7 +88,7 @@ bool tls_authorities_crls_equal(
     const struct tls_authorities *a, const struct tls_authorities *b);
 
 /* Appends a sentence for every CRL, and every authority besides the system's,
- * that is out of its validity. */
+ * that is not valid now. */
 void tls_authorities_warnings(const struct tls_authorities *authorities,
     const struct tls_settings *settings, struct err_list *warnings);
 

@@ -16,8 +16,8 @@
 #include "tls/store.h"
 #include "tls/x509_text.h"
 
-/* The names of authorities that clients are sent have this many bytes at most:
- * a longer list of names is of no use to them, and some refuse it. */
+/* The most bytes of authorities' names that clients are sent: a longer list is
+ * of no use to them, and some refuse it. */
 #define AUTHORITIES_NAMES_MAX 16384
 
 /* Returns the authorities' names, NULL when memory is short.  Clients choose
@@ -54,9 +54,9 @@ verify_mode(const struct tls_settings *settings, enum tls_role role)
 	return SSL_VERIFY_PEER;
 }
 
-/* Verifies a client's certificate, and lets it pass whatever the verdict is:
- * the SSL object and its session have it.  A callback for each certificate of
- * the chain would leave the last error, where the first says more. */
+/* Verifies a client's certificate, and accepts it whatever the result is, which
+ * the SSL object and its session keep.  A callback for each certificate of the
+ * chain would leave the last error, where the first one says more. */
 static int
 note_verdict(X509_STORE_CTX *chain, void *arg)
 {
@@ -67,10 +67,11 @@ note_verdict(X509_STORE_CTX *chain, void *arg)
 	return 1;
 }
 
-/* Has the session end when the client's certificate does, and a session timeout
- * after the certificate was verified: OpenSSL gives every ticket of TLS 1.3 the
- * full timeout, so a client that resumes often would never be verified again.
- * The session carries the time.  Returns 0 to fail the handshake. */
+/* Ends the session when the client's certificate expires, and at the latest a
+ * session timeout after the certificate was verified: OpenSSL gives every
+ * ticket of TLS 1.3 the full timeout, so a client that resumes often would
+ * never be verified again.  The session carries the time.  Returns 0 to fail
+ * the handshake. */
 static int
 limit_session(SSL *ssl, void *arg)
 {
@@ -96,9 +97,9 @@ limit_session(SSL *ssl, void *arg)
 	return SSL_SESSION_set1_ticket_appdata(session, &end, sizeof(end));
 }
 
-/* Sessions that are kept by id in TLS 1.2 get no ticket: they end when the
- * client's certificate does.  Resuming does not renew them.  Returns 0: takes
- * no reference. */
+/* Ends a session that is kept by id in TLS 1.2, and so gets no ticket, when the
+ * client's certificate expires.  Resumption does not renew such a session.
+ * Returns 0: takes no reference. */
 static int
 limit_kept_session(SSL *ssl, SSL_SESSION *session)
 {

@@ -62,7 +62,7 @@ tls_cert_is_current(const struct tls_cert *cert, const struct tls_pair *pair)
 	    !same_or_default(pair->ocsp, cert->ocsp_file) ||
 	    cert->ocsp_named != (pair->ocsp != NULL))
 		return false;
-	/* A content that is only in memory stays in doubt. */
+	/* When in doubt, content that is only in memory stays. */
 	sure_at = cert->in_memory ? INT64_MAX : cert->read_at;
 	return tls_stamp_is_current(cert->file, &cert->stamp, sure_at) &&
 	       tls_stamp_is_current(
@@ -91,7 +91,7 @@ rsa_key_use(EVP_PKEY *key)
 	return ok;
 }
 
-/* Sets all that follows from the certificate and its key, which must match. */
+/* Sets all that depends on the certificate and its key, which must match. */
 static bool
 cert_complete(struct tls_cert *cert, struct err *err)
 {
@@ -209,7 +209,7 @@ cert_load(const struct tls_pair *pair, struct err *err)
 	return NULL;
 }
 
-/* Copies what the files have to do with; the content is that of memory. */
+/* Copies the names and stamps of the files; the content is in memory. */
 static bool
 files_copy(struct tls_cert *cert, const struct tls_cert *old)
 {

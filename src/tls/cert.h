@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * A certificate of ours with its key, its chain and its OCSP response.
  *
- * Counted, and never changed once loaded: stores share those whose files have
- * not changed.  Loaded on the control thread; read by any.
+ * Certificates are counted, and never changed once loaded: stores share those
+ * whose files have not changed.  They are loaded on the control thread and read
+ * by any.
  */
 #ifndef TLS_CERT_H
 #define TLS_CERT_H
@@ -59,8 +60,8 @@ void tls_cert_unref(struct tls_cert *cert);
 bool tls_cert_is_current(
     const struct tls_cert *cert, const struct tls_pair *pair);
 
-/* Returns the certificate that x509 belongs to; NULL for NULL, and for one that
- * is not ours. */
+/* Returns the certificate that x509 belongs to, or NULL if x509 is NULL or not
+ * ours. */
 struct tls_cert *tls_cert_of(const X509 *x509);
 
 /* Returns `RSA`, `EC`, `ED25519`...; static. */

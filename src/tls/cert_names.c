@@ -61,7 +61,8 @@ name_append(struct name_list *list, const char *text, int length)
 	return true;
 }
 
-/* Returns whether memory sufficed; *ret_any: there are DNS names. */
+/* Appends the DNS names; *ret_any: there are some.  Returns false when memory
+ * is short. */
 static bool
 sans_append(struct name_list *list, const X509 *cert, bool *ret_any)
 {

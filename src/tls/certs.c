@@ -67,7 +67,8 @@ is_pem_name(const char *name)
 	return len > 4 && strcmp(name + len - 4, ".pem") == 0;
 }
 
-/* Lists the certificates of the folder; there is one at least. */
+/* Lists the certificates of the directory.  Returns false with err set, also if
+ * there are none. */
 static bool
 dir_list(const char *dir, struct tls_directory *ret_files, struct err *err)
 {

@@ -40,7 +40,7 @@ bool tls_certs_copy_with(const struct tls_certs *certs, size_t at,
 /* Drops the references and frees the array. */
 void tls_certs_fini(struct tls_certs *certs);
 
-/* Appends a sentence for all that an operator should know; see
+/* Appends a sentence for everything that an operator should know; see
  * tls_context_warnings. */
 void tls_certs_warnings(const struct tls_certs *certs,
     const struct tls_names *names, struct err_list *warnings);

@@ -111,7 +111,7 @@ compare_cert(struct comparison *comparison, const struct tls_cert *before,
 		compare_ocsp(comparison, before, now);
 }
 
-/* The certificates of a store, by file. */
+/* The certificates of a store, sorted by file. */
 struct sorted_certs {
 	struct tls_cert **certs;
 	size_t n;

@@ -33,7 +33,8 @@ ssl_use_cert(SSL *ssl, const struct tls_cert *cert)
 	           ssl, cert->x509, cert->key, cert->chain, 1) == 1;
 }
 
-/* A full handshake with a client: its hello was read.  Returns 0 to fail. */
+/* Chooses the certificates by the name that the client asks for.  Called in a
+ * full handshake, once the hello was read.  Returns 0 to fail. */
 static int
 choose_by_name(SSL *ssl, void *arg)
 {
@@ -53,7 +54,7 @@ choose_by_name(SSL *ssl, void *arg)
 	return 1;
 }
 
-/* A server asks for our certificate. */
+/* Counts a signature when a server asks for our certificate. */
 static int
 count_request(SSL *ssl, void *arg)
 {
@@ -65,9 +66,9 @@ count_request(SSL *ssl, void *arg)
 	return 1;
 }
 
-/* OpenSSL calls it for each hello, one without a name as well, and when a
- * session is resumed.  The client's name counts even if no certificate has it:
- * sessions remember it, and RFC 6066 has servers acknowledge it. */
+/* Acknowledges the client's name even if no certificate has it: sessions
+ * remember it, and RFC 6066 has servers acknowledge it.  OpenSSL calls this for
+ * each hello, also for one without a name, and when a session is resumed. */
 static int
 acknowledge_name(SSL *ssl, int *alert, void *arg)
 {
@@ -83,7 +84,7 @@ acknowledge_name(SSL *ssl, int *alert, void *arg)
 	return name ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
-/* Tries each certificate, with all checks of OpenSSL's. */
+/* Tries each certificate, with all of OpenSSL's checks. */
 static bool
 certs_check(SSL_CTX *ssl_ctx, const struct tls_parts *parts, struct err *err)
 {

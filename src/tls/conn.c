@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* The size of a record's data: small ones first, so that the peer can use the
- * first bytes before a whole long record has arrived; long ones, which cost
- * less, once this much was sent without a pause. */
+/* The size of a record's data.  Records are short at first, so that the peer
+ * can use the first bytes before a long record has arrived, and long, which
+ * costs less, once RECORDS_SHORT bytes were sent without a pause. */
 #define RECORD_SHORT     (4u * 1024)
 #define RECORD_LONG      (16u * 1024)
 #define RECORDS_SHORT    (64u * 1024)
@@ -60,7 +60,8 @@ io_read(BIO *bio, char *data, int size)
 	return (int)n;
 }
 
-/* A call that makes more than there is room for breaks the connection. */
+/* Appends records to io->out.  A call that makes more than there is room for
+ * breaks the connection. */
 static int
 io_write(BIO *bio, const char *data, int size)
 {
@@ -156,8 +157,9 @@ tls_conn_begin(struct tls_conn *conn, enum tls_role role)
 	return conn->ssl;
 }
 
-/* OpenSSL drops the session of a connection that was not shut down; here a
- * connection may end in any way, and its session can be resumed. */
+/* Keeps the session resumable unless the connection is broken: OpenSSL drops
+ * the session of a connection that was not shut down, and here connections may
+ * end in any way. */
 void
 tls_conn_free(struct tls_conn *conn)
 {
@@ -178,7 +180,7 @@ tls_conn_ssl(const struct tls_conn *conn)
 	return conn->ssl;
 }
 
-/* A call of OpenSSL follows. */
+/* Prepares for a call of OpenSSL. */
 static void
 call_begin(struct tls_conn *conn, struct tls_io *io)
 {
@@ -186,8 +188,8 @@ call_begin(struct tls_conn *conn, struct tls_io *io)
 	conn->got = 0;
 }
 
-/* A call of OpenSSL has returned the result.  Returns SSL_get_error, and notes
- * why when the connection is broken. */
+/* Ends a call of OpenSSL that has returned result.  Returns SSL_get_error, and
+ * notes the reason if the connection is broken. */
 static int
 call_ended(struct tls_conn *conn, int result)
 {
@@ -219,9 +221,9 @@ tls_conn_handshake(struct tls_conn *conn, struct tls_io *io)
 	}
 }
 
-/* The server has done its part once it has sent its Finished: with its first
- * answer from TLS 1.3 on, unless that asked for another hello, and in resumed
- * connections.  A certificate of the client is checked after that. */
+/* The server has done its part once it has sent its Finished.  From TLS 1.3 on
+ * that is in its first answer, unless that asked for another hello; so it is in
+ * resumed connections.  A certificate of the client is checked afterwards. */
 bool
 tls_conn_computes_long(const struct tls_conn *conn)
 {

@@ -3,12 +3,12 @@
  *
  * The caller owns the socket and writes to it.  A call reads from the socket
  * where it needs records, and appends the records that it makes to io->out; the
- * caller sends them, in order, before any others.  So a call never waits for
- * the socket to take something, and what the socket does not take is the
- * caller's to keep.
+ * caller sends them, in order, before any others.  So a call never waits until
+ * the socket takes something, and the caller keeps what the socket does not
+ * take.
  *
- * No memory is held for records between two calls, unless a record has come in
- * part.  Functions run on the connection's owner and do not block.
+ * No memory is held for records between two calls, unless part of a record has
+ * come.  Functions run on the connection's owner and do not block.
  *
  * RFC 8446 (TLS 1.3), RFC 5246 (TLS 1.2); SSL_read(3ssl), SSL_write(3ssl).
  */
@@ -57,33 +57,33 @@ enum tls_progress {
 	                      */
 };
 
-/* Makes a connection that will be made from the context, which gets another
- * reference.  As long as it has not begun it takes little memory.  Returns NULL
- * when memory is short. */
+/* Makes a connection for the context, and takes a reference to it.  Until the
+ * connection begins it needs little memory.  Returns NULL when memory is
+ * short. */
 struct tls_conn *tls_conn_new(struct tls_context *context);
 
-/* Frees the connection; the socket is left alone.  Accepts NULL. */
+/* Frees the connection, but does not touch the socket.  Accepts NULL. */
 void tls_conn_free(struct tls_conn *conn);
 
-/* Begins the connection, the server's end of it for TLS_ACCEPTS.  Takes some
- * 10 us and 10 KiB.  Returns NULL when memory is short, else what
- * tls_conn_ssl returns from now on.  Called once. */
+/* Begins the connection: as the server for TLS_ACCEPTS, as the client for
+ * TLS_CONNECTS.  Takes some 10 us and 10 KiB.  Returns NULL when memory is
+ * short, otherwise what tls_conn_ssl returns from now on.  Called once. */
 SSL *tls_conn_begin(struct tls_conn *conn, enum tls_role role);
 
-/* Goes on with the handshake, once begun.  Computes for some ms if
- * tls_conn_computes_long. */
+/* Goes on with the handshake of a connection that has begun.  Computes for some
+ * ms if tls_conn_computes_long. */
 enum tls_progress tls_conn_handshake(struct tls_conn *conn, struct tls_io *io);
 
 /* Returns whether the handshake's next step may take long: it signs, agrees on
- * a key or checks certificates.  The others take some 50 us at most. */
+ * a key or checks certificates.  Other steps take some 50 us at most. */
 bool tls_conn_computes_long(const struct tls_conn *conn);
 
 /* Returns why the connection is broken, in OpenSSL's words, or NULL when the
  * socket has ended or failed.  Valid as long as the process lives. */
 const char *tls_conn_failure(const struct tls_conn *conn);
 
-/* Returns whether the peer's certificate is why; SSL_get_verify_result then
- * says more. */
+/* Returns whether the connection is broken because of the peer's certificate;
+ * SSL_get_verify_result then says more. */
 bool tls_conn_failed_to_verify(const struct tls_conn *conn);
 
 /* Keeps records of the handshake that the socket did not take.  Returns false
@@ -95,22 +95,22 @@ const uint8_t *tls_conn_kept(const struct tls_conn *conn, size_t *ret_size);
 /* Drops the first `size` bytes of the kept records, which were sent. */
 void tls_conn_kept_sent(struct tls_conn *conn, size_t size);
 
-/* Reads data: returns the number of bytes, up to size, 0 when the peer has
- * announced its end (close_notify), -EAGAIN, or -ECONNRESET when the connection
- * is broken: a reset, an end that was not announced, a record that is wrong.
+/* Reads data.  Returns the number of bytes, up to size; 0 when the peer has
+ * announced its end (close_notify); -EAGAIN; or -ECONNRESET when the connection
+ * is broken: by a reset, an end that was not announced, or an invalid record.
  * io->readable stays set while records are left, with -EAGAIN as well. */
 ssize_t tls_conn_read(
     struct tls_conn *conn, struct tls_io *io, uint8_t *data, size_t size);
 
 /* Makes records of all data.  io->out has room for TLS_RECORDS_MAX(size).
- * Returns 0, -EAGAIN and makes none while a message of the peer that is not
- * data, such as a ticket, has come in part, or -ECONNRESET when the connection
- * is broken. */
+ * Returns 0, or -ECONNRESET when the connection is broken.  Returns -EAGAIN and
+ * makes no records while part of a message of the peer that is not data, such
+ * as a ticket, has come. */
 int tls_conn_write(struct tls_conn *conn, struct tls_io *io,
     const uint8_t *data, size_t size, uint64_t now_ms) MUST_CHECK;
 
-/* Announces the end of the data (close_notify), once.  Returns false and does
- * not where tls_conn_write returns -EAGAIN. */
+/* Announces the end of the data (close_notify), once.  Returns false, and
+ * announces nothing, where tls_conn_write returns -EAGAIN. */
 bool tls_conn_end(struct tls_conn *conn, struct tls_io *io) MUST_CHECK;
 
 /* Returns the SSL object, for facts about the connection; NULL before it has

@@ -73,7 +73,8 @@ certs_load(const struct tls_context *context, const SSL_CTX *like,
 	           err, "a server needs a certificate: set cert or cert_dir");
 }
 
-/* Keys of our own outlive a refresh, those of a file are read again. */
+/* Loads the ticket keys.  Our own keys survive a refresh; keys of a file are
+ * read again. */
 static bool
 tickets_load(const struct tls_context *context, const SSL_CTX *present,
     struct tls_parts *parts, struct err *err)
@@ -102,9 +103,9 @@ counters_load(const SSL_CTX *present, struct tls_parts *parts)
 	return parts->counters != NULL;
 }
 
-/* present: the SSL_CTX that will be replaced, whose tickets and counters, and
- * what was replaced in memory, stay; or NULL.  like: the one that unchanged
- * files are shared with, or NULL. */
+/* Makes an SSL_CTX of the files.  present: the SSL_CTX that will be replaced,
+ * whose tickets, counters and replacements in memory stay; NULL: none.  like:
+ * the SSL_CTX with which unchanged files are shared; NULL: none. */
 static SSL_CTX *
 ssl_load(const struct tls_context *context, const SSL_CTX *present,
     const SSL_CTX *like, struct err *err)

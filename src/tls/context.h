@@ -66,47 +66,47 @@ SSL_CTX *tls_context_take(struct tls_context *context);
 void tls_context_give_back(SSL_CTX *ssl);
 
 /* Gives another library's SSL_CTX, before its first connection, the present
- * certificates and all settings but ALPN.  Returns false with err set. */
+ * certificates and all settings except ALPN.  Returns false with err set. */
 bool tls_context_apply(const struct tls_context *context, SSL_CTX *ssl,
     struct err *err) MUST_CHECK;
 
-/* Reads all files again.  Returns false with err set, and the context stays as
- * it was, unless every file is good.  A certificate that was replaced by
+/* Reads all files again.  If a file is not good, returns false with err set,
+ * and the context stays as it was.  A certificate that was replaced by
  * tls_context_commit stays until its files change.  Blocks for the files. */
 bool tls_context_refresh(
     struct tls_context *context, struct err *err) MUST_CHECK;
 
-/* The two halves of a refresh, for callers that must not block: reads all files
- * again and makes an SSL_CTX of them, sharing with present, which is from
- * tls_context_take, what has not changed.  Returns NULL with err set.  The
+/* The first half of a refresh, for callers that must not block: reads all files
+ * again and makes an SSL_CTX of them.  Shares what has not changed with
+ * present, which is from tls_context_take.  Returns NULL with err set.  The
  * context stays as it is.  Any thread; blocks for the files. */
 SSL_CTX *tls_context_load(const struct tls_context *context, SSL_CTX *present,
     struct err *err) MUST_CHECK;
 
-/* Gives loaded to new connections; takes over the reference.  Returns false,
- * with loaded freed, if the context's SSL_CTX is not present any more: it was
- * replaced since tls_context_load began. */
+/* The second half: gives loaded to new connections, and takes over the
+ * reference.  Returns false, with loaded freed, if the context's SSL_CTX is not
+ * present any more: it was replaced since tls_context_load began. */
 bool tls_context_exchange(
     struct tls_context *context, SSL_CTX *present, SSL_CTX *loaded) MUST_CHECK;
 
-/* Takes over the counters of the context that this one replaces, and its ticket
- * keys unless either has a tickets_file.  Before the first connection of
- * context; old stays usable. */
+/* Takes over the counters of old, the context that this one replaces, and its
+ * ticket keys unless either has a tickets_file.  To be called before the first
+ * connection of context; old stays usable. */
 void tls_context_adopt(struct tls_context *context, struct tls_context *old);
 
-/* Appends a sentence, under the name of the file, for all that does not keep
- * the context from working: certificates and CRLs out of their validity, OCSP
+/* Appends a sentence, under the name of the file, for each fault with which the
+ * context still works: certificates and CRLs that are not valid now, OCSP
  * responses that are not sent, keys that every user can read, certificates that
  * others hide. */
 void tls_context_warnings(
     const struct tls_context *context, struct err_list *warnings);
 
 /* Calls file for every file and directory that the context was made of, to be
- * watched for changes; a file that may come to exist (.key, .ocsp) too. */
+ * watched for changes, and for files that may come to exist (.key, .ocsp). */
 void tls_context_each_file(const struct tls_context *context,
     void (*file)(void *arg, const char *path, bool is_directory), void *arg);
 
-/* Likewise with the certificates of ssl, which is from tls_context_take or
+/* Does the same for the certificates of ssl, which is from tls_context_take or
  * tls_context_load.  Any thread. */
 void tls_context_each_file_of(const struct tls_context *context,
     const SSL_CTX *ssl,
@@ -119,12 +119,12 @@ void tls_context_each_cert(const struct tls_context *context,
 /* Returns the number of certificates. */
 size_t tls_context_certs(const struct tls_context *context);
 
-/* Returns the file of the certificate of that number, from 0, borrowed;
- * *ret_staged: something is kept for it. */
+/* Returns the file of the certificate of that number, from 0; borrowed.
+ * *ret_staged: a replacement waits to be committed. */
 const char *tls_context_cert_file(
     const struct tls_context *context, size_t number, bool *ret_staged);
 
-/* Returns the latest time that the certificate of that number is valid, in
+/* Returns the end of the validity of the certificate of that number, from 0, in
  * seconds since 1970. */
 int64_t tls_context_cert_end(const struct tls_context *context, size_t number);
 
@@ -132,7 +132,7 @@ int64_t tls_context_cert_end(const struct tls_context *context, size_t number);
 void tls_context_cert_at(const struct tls_context *context, size_t number,
     void (*cert)(void *arg, const struct tls_cert_facts *facts), void *arg);
 
-/* Calls cert for the certificate of the file, or whose key's file it is.
+/* Calls cert for the certificate that has this file, or whose key has it.
  * Returns false if there is none. */
 bool tls_context_cert_of(const struct tls_context *context, const char *file,
     void (*cert)(void *arg, const struct tls_cert_facts *facts), void *arg);
@@ -147,8 +147,8 @@ void tls_context_each_ticket_key(const struct tls_context *context,
  * expired, as a handshake would. */
 void tls_context_rotate_tickets(struct tls_context *context);
 
-/* Calls cert for each certificate of which a client that asks for the name gets
- * one: at most one of each type of key.  name may be NULL. */
+/* Calls cert for the certificates for the name, at most one of each type of
+ * key: a client that asks for the name gets one of them.  name may be NULL. */
 void tls_context_find_certs(const struct tls_context *context, const char *name,
     void (*cert)(void *arg, const struct tls_cert_facts *facts), void *arg);
 
@@ -165,23 +165,23 @@ bool tls_context_show_staged(const struct tls_context *context,
     struct err *err) MUST_CHECK;
 
 /* Keeps a new content for one of the context's certificates until it is
- * committed or aborted; what was kept for the same file is dropped.  file is
- * the certificate's, or its key's if that is in a file of its own.  pem is, for
- * the certificate's file, the certificate with its chain, and maybe the key;
- * without it the present key stays.  Returns false with err set if the context
- * has no such file, or the text is not usable. */
+ * committed or aborted; what was kept for the same file before is dropped.
+ * file is the certificate's, or that of its key if the key has a file of its
+ * own.  For the certificate's file, pem has the certificate with its chain, and
+ * maybe the key; without it the present key stays.  Returns false with err set
+ * if the context has no such file, or the text is not usable. */
 bool tls_context_stage(struct tls_context *context, const char *file,
     const char *pem, struct err *err) MUST_CHECK;
 
 /* Puts what was kept for the file into use, for new connections; no file is
- * written.  What was kept for the certificate and for its key goes together,
- * under either name.  Returns false with err set if nothing was kept, or key
- * and certificate do not match; then what was kept stays. */
+ * written.  A certificate and its key are committed together, under either
+ * name.  Returns false with err set if nothing was kept, or if key and
+ * certificate do not match; then what was kept stays. */
 bool tls_context_commit(
     struct tls_context *context, const char *file, struct err *err) MUST_CHECK;
 
 /* Drops what was kept for the certificate of the file and its key.  Returns
- * false if nothing was. */
+ * false if nothing was kept. */
 bool tls_context_abort(struct tls_context *context, const char *file);
 
 /* -- Authorities and CRLs, see enum tls_trust -- */
@@ -191,8 +191,8 @@ bool tls_context_abort(struct tls_context *context, const char *file);
 const char *tls_context_trust_file(
     const struct tls_context *context, enum tls_trust part);
 
-/* Returns how many certificates or CRLs the part has; staged: those that wait
- * to be committed.  0: nothing does. */
+/* Returns how many certificates or CRLs the part has; staged: how many wait to
+ * be committed, 0 if none do. */
 unsigned tls_context_trust_count(
     const struct tls_context *context, enum tls_trust part, bool staged);
 
@@ -200,13 +200,14 @@ unsigned tls_context_trust_count(
 bool tls_context_trust_is_in_memory(
     const struct tls_context *context, enum tls_trust part);
 
-/* Calls cert for the certificate of an authority of that number, from 0, below
- * tls_context_trust_count; it has no key_file, names, chain or OCSP. */
+/* Calls cert for the authority's certificate of that number, from 0, below
+ * tls_context_trust_count.  Its facts have no key_file, names, chain or
+ * OCSP. */
 void tls_context_ca_at(const struct tls_context *context, bool staged,
     unsigned number,
     void (*cert)(void *arg, const struct tls_cert_facts *facts), void *arg);
 
-/* Likewise with a CRL.  Pointers are valid during the call. */
+/* Calls crl for the CRL of that number.  Pointers are valid during the call. */
 void tls_context_crl_at(const struct tls_context *context, bool staged,
     unsigned number, void (*crl)(void *arg, const struct tls_crl_facts *facts),
     void *arg);
@@ -217,13 +218,13 @@ void tls_context_crl_at(const struct tls_context *context, bool staged,
 bool tls_context_stage_trust(struct tls_context *context, enum tls_trust part,
     const char *pem, struct err *err) MUST_CHECK;
 
-/* Has new connections verify with what was kept for the part; no file is
- * written.  Connections that exist go on, and no session from before is
- * resumed.  Returns false with err set. */
+/* Makes new connections verify with what was kept for the part; no file is
+ * written.  Existing connections go on, and no session from before is resumed.
+ * Returns false with err set. */
 bool tls_context_commit_trust(struct tls_context *context, enum tls_trust part,
     struct err *err) MUST_CHECK;
 
-/* Drops what was kept for the part.  Returns false if nothing was. */
+/* Drops what was kept for the part.  Returns false if nothing was kept. */
 bool tls_context_abort_trust(struct tls_context *context, enum tls_trust part);
 
 #endif

@@ -180,7 +180,8 @@ find_staged(const struct tls_context *context, const char *file, size_t *ret_at)
 	                    : NULL;
 }
 
-/* Makes an SSL_CTX of the present parts, but the certificate at this place. */
+/* Makes an SSL_CTX of the present parts, with replacement for certificate
+ * at. */
 static SSL_CTX *
 ssl_make_with(const struct tls_context *context, size_t at,
     struct tls_cert *replacement, struct err *err)

@@ -25,15 +25,14 @@ struct tls_context {
 /* Returns the store of the present SSL_CTX; borrowed.  Control thread. */
 struct tls_store *tls_context_store(const struct tls_context *context);
 
-/* Returns its certificates; borrowed.  Control thread. */
+/* Returns the store's certificates; borrowed.  Control thread. */
 struct tls_certs tls_context_list(const struct tls_context *context);
 
-/* Gives ssl to connections from now on; takes over the reference.  Control
+/* Gives ssl to connections from now on, and takes over the reference.  Control
  * thread. */
 void tls_context_swap(struct tls_context *context, SSL_CTX *ssl);
 
-/* Calls report with the facts of a certificate, without those of a struct
- * tls_cert. */
+/* Adds what x509 tells to facts, and calls report with them. */
 void tls_context_report_x509(const X509 *x509, struct tls_cert_facts *facts,
     void (*report)(void *arg, const struct tls_cert_facts *facts), void *arg);
 

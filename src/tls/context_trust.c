@@ -23,14 +23,15 @@ trust_name(enum tls_trust part)
 	return part == TLS_TRUST_CA ? "ca" : "crl";
 }
 
-/* Returns NULL when peers are not verified. */
+/* Returns the authorities in use, or NULL when peers are not verified. */
 static const struct tls_authorities *
 context_authorities(const struct tls_context *context)
 {
 	return tls_store_of(context->ssl)->parts.authorities;
 }
 
-/* Returns those in use, or those that wait to be committed; NULL: none. */
+/* Returns the authorities in use, or those that wait to be committed; NULL if
+ * there are none. */
 static const struct tls_authorities *
 choose_authorities(
     const struct tls_context *context, enum tls_trust part, bool staged)

@@ -20,8 +20,8 @@ struct tls_counters {
 	struct tls_counts counts CACHE_LINE_ALIGNED;
 };
 
-/* How far an SSL object's first handshake has come, in its slot; numbers in a
- * pointer's place, for which nothing is allocated. */
+/* How far an SSL object's first handshake has come.  The slot holds the number
+ * in place of a pointer, so nothing is allocated. */
 enum handshake_state { HANDSHAKE_NONE, HANDSHAKE_BEGUN, HANDSHAKE_DONE };
 
 static int state_slot;
@@ -41,8 +41,8 @@ count_end(void *ssl, void *state, CRYPTO_EX_DATA *data, int slot, long number,
 	(void)slot;
 	(void)number;
 	(void)arg;
-	/* Other libraries of the process make SSL objects too.  One that could
-	 * not be made, as memory is short, has no SSL_CTX. */
+	/* Other libraries of the process make SSL objects, too.  An SSL object
+	 * that could not be made because memory is short has no SSL_CTX. */
 	store = SSL_get_SSL_CTX(ssl) ? tls_store_of_ssl(ssl) : NULL;
 	if (!store)
 		return;
@@ -212,7 +212,7 @@ count_miss(SSL *ssl, const unsigned char *id, int n, int *copy)
 	return NULL;
 }
 
-/* OpenSSL calls it with const although it is the object itself. */
+/* Counts what OpenSSL reports.  The object is const only in its signature. */
 static void
 count_event(const SSL *const_ssl, int where, int value)
 {

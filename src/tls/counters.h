@@ -10,7 +10,7 @@
 #include <openssl/types.h>
 #include <stdint.h>
 
-/* Alerts have numbers of eight bits. */
+/* An alert's number has eight bits. */
 #define TLS_ALERTS 256
 
 /* The sum of done and failed lags behind begun by the handshakes under way. */
@@ -19,9 +19,9 @@ struct tls_counts {
 	uint64_t done;
 	uint64_t resumed;        /* of done */
 	uint64_t failed;         /* freed before the handshake was done */
-	uint64_t ended;          /* freed, of begun */
+	uint64_t ended;          /* of begun: freed since then */
 	uint64_t cache_hits;     /* of resumed: by id, from the store's cache */
-	uint64_t cache_misses;   /* ids of clients that the cache has not */
+	uint64_t cache_misses;   /* ids of clients not found in the cache */
 	uint64_t key_operations; /* signatures with keys of the context */
 	uint64_t alerts_sent[TLS_ALERTS]; /* close_notify (0) is an alert too */
 	uint64_t alerts_received[TLS_ALERTS];

@@ -14,8 +14,9 @@ struct tls_directory {
 	size_t n;
 };
 
-/* Lists the files that want chooses by name; hidden ones are left out.  what
- * names the directory's purpose in errors.  Blocks. */
+/* Lists the files whose names `want` accepts; hidden files are left out.  what
+ * names the directory's purpose in errors.  Returns false with err set.
+ * Blocks. */
 bool tls_directory_read(const char *what, const char *dir,
     bool (*want)(const char *name), struct tls_directory *ret_directory,
     struct err *err) MUST_CHECK;

@@ -75,7 +75,8 @@ tls_facts_read(SSL *ssl, struct tls_facts *ret_facts)
 		read_cert(cert, ret_facts);
 }
 
-/* The lookup uses its method only, and never changes it. */
+/* For the lookup of ciphers, which uses only its method and never changes
+ * it. */
 static SSL *any_ssl;
 
 static void

@@ -37,11 +37,11 @@ struct tls_facts {
 	char sans[TLS_SANS_SIZE]; /* `DNS:a,IP:10.0.0.1,email:x@y,URI:z` */
 };
 
-/* Reads what is known of the connection.  Its owner. */
+/* Reads what is known of the connection.  Runs on its owner. */
 void tls_facts_read(SSL *ssl, struct tls_facts *ret_facts);
 
-/* Returns the name of the cipher of that number, as SSL_CIPHER_get_protocol_id,
- * static; `-`: there is none.  Any thread. */
+/* Returns the name of the cipher with that number (SSL_CIPHER_get_protocol_id),
+ * or `-` if there is none; static.  Any thread. */
 const char *tls_cipher_name(uint16_t number);
 
 enum tls_ocsp_state {

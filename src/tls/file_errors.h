@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * All that is wrong with the files of a section: a context reports the first
- * error alone.
+ * All errors in the files of a section; a context reports only the first one.
  */
 #ifndef TLS_FILE_ERRORS_H
 #define TLS_FILE_ERRORS_H

@@ -38,7 +38,7 @@ write_secret(const SSL *ssl, const char *line)
 	if (n > sizeof(text))
 		return;
 	memcpy(text, line, n);
-	/* A full disk does not keep connections from working. */
+	/* Connections must work even when the disk is full. */
 	if (writev(tls_store_of_ssl(ssl)->keylog_fd, parts, 2) < 0)
 		return;
 }

@@ -16,24 +16,26 @@
 #include "base/fault.h"
 #include "tls/memory_area.h"
 
-/* More threads than this share a place. */
+/* Further threads share a place. */
 #define PLACES 256
 
-/* Differences: a thread may free what another one has allocated. */
+/* What a thread has allocated less what it has freed, which may be
+ * another's. */
 struct place {
 	uint64_t blocks, bytes; /* the owner's; read by any thread */
 	bool taken;
 } CACHE_LINE_ALIGNED;
 
-/* The first is shared, by atomic additions. */
+/* Threads without a place of their own share the first one, by atomic
+ * additions. */
 static struct place places[PLACES];
 static _Thread_local struct place *own_place;
 static _Thread_local unsigned protections;
 static pthread_key_t place_key;
 static bool counting;
 
-/* Called when a thread ends.  OpenSSL may still free blocks of the thread's
- * afterwards: these are counted in the shared place. */
+/* Called when a thread ends.  OpenSSL may still free blocks of the thread
+ * afterwards; they are counted in the shared place. */
 static void
 leave_place(void *place)
 {
@@ -123,7 +125,7 @@ realloc_from_area(void *block, size_t size)
 
 	if (size <= old_size)
 		return block;
-	/* The copy is protected too, whatever state the thread is in. */
+	/* The copy is protected too, whether the thread is in a pair or not. */
 	tls_memory_protect();
 	grown = crypto_malloc(size, "", 0);
 	tls_memory_unprotect();

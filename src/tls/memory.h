@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT
  * OpenSSL's memory: counted, and private keys kept out of core dumps.
  *
- * Allocations of a thread go to an area of their own, which core dumps leave
- * out (MADV_DONTDUMP), between tls_memory_protect and tls_memory_unprotect; all
- * others go to malloc.  The area has room for some 20 000 certificates; what it
- * has no room for goes to malloc.  A block stays where it is when the other
- * state begins, and is wiped when it is freed from the area.
+ * Between tls_memory_protect and tls_memory_unprotect, allocations of a thread
+ * are made in a separate area, which core dumps leave out (MADV_DONTDUMP); all
+ * others are made by malloc.  The area has room for some 20 000 certificates;
+ * when it is full, malloc is used instead.  A block stays where it is when
+ * protection begins or ends, and a block of the area is wiped when it is freed.
  *
- * Protected are the texts of key files, keys, and what OpenSSL derives from an
- * RSA key when it is first used; and ticket keys.  Not protected are values on
+ * The area protects the texts of key files, keys, what OpenSSL derives from an
+ * RSA key when it is first used, and ticket keys.  Not protected are values on
  * the stack and in malloc's memory during a signature, most of which OpenSSL
  * wipes; the secrets of sessions; and texts that the caller has brought.
- * OpenSSL's own secure heap was not used: it fails when it is full instead of
- * falling back, has one lock for all threads, and every handshake would take it
- * for its ephemeral key.
+ * OpenSSL's own secure heap does not suit: it fails when it is full instead of
+ * falling back, has one lock for all threads, and every handshake would take
+ * that lock for its ephemeral key.
  */
 #ifndef TLS_MEMORY_H
 #define TLS_MEMORY_H
 
 #include "base/memory_use.h"
 
-/* Must be called before any other function of OpenSSL, and of libraries that
- * use it; else nothing is counted or protected. */
+/* Starts counting.  To be called before any other function of OpenSSL, and of
+ * libraries that use it; otherwise nothing is counted or protected. */
 void tls_memory_init(void);
 
-/* Has the calling thread's allocations protected.  Pairs may be nested. */
+/* Protects the calling thread's allocations until tls_memory_unprotect.  Pairs
+ * may be nested. */
 void tls_memory_protect(void);
 /* Ends what tls_memory_protect began. */
 void tls_memory_unprotect(void);

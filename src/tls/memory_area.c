@@ -31,14 +31,14 @@ struct free_block {
 static struct lock area_lock = LOCK_INITIALIZER;
 char *tls_memory_area; /* written once */
 static bool area_failed;
-/* Under the lock, besides bits, which is written before a block is given out.
- */
+/* Under the lock, except for bits, which is written before a block is
+ * returned. */
 static size_t slices_used;
 static uint8_t bits[SLICES]; /* of the size of a slice's blocks */
 static struct free_block *free_blocks[CLASSES];
 static uint64_t blocks_given;
 
-/* Caller holds the lock. */
+/* Reserves the area.  Caller holds the lock. */
 static bool
 area_reserve(void)
 {
@@ -66,8 +66,8 @@ class_of(size_t size)
 	return class;
 }
 
-/* Takes slices for blocks of a class, and lists these.  Caller holds the lock.
- */
+/* Takes slices for blocks of a class, and adds these to the free list.  Caller
+ * holds the lock. */
 static bool
 slices_take(unsigned class)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * An area of memory that core dumps leave out.
  *
- * Reserved once, 512 MiB of addresses; pages are used from its beginning on, as
- * needed, and kept.  Any thread; a lock is held for a moment.
+ * The area is 512 MiB of addresses, reserved once.  Pages are used from its
+ * beginning on, as needed, and kept.  Any thread; a lock is held for a moment.
  */
 #ifndef TLS_MEMORY_AREA_H
 #define TLS_MEMORY_AREA_H
@@ -21,7 +21,7 @@ struct memory_use;
  * tls_memory_area_has. */
 extern char *tls_memory_area;
 
-/* Returns whether the block is of the area. */
+/* Returns whether the block is in the area. */
 static inline bool
 tls_memory_area_has(const void *block)
 {
@@ -31,16 +31,17 @@ tls_memory_area_has(const void *block)
 	       (uintptr_t)block - (uintptr_t)from < TLS_MEMORY_AREA_SIZE;
 }
 
-/* Returns a block, or NULL: the area is full, or cannot be reserved. */
+/* Returns a block, or NULL if the area is full or cannot be reserved. */
 void *tls_memory_area_malloc(size_t size);
 
-/* Returns the bytes of a block of the area, at least those asked for. */
+/* Returns the size of a block of the area in bytes, at least the size asked
+ * for. */
 size_t tls_memory_area_size(const void *block);
 
 /* Wipes and frees a block of the area. */
 void tls_memory_area_free(void *block);
 
-/* Adds the blocks, and the pages as mapped. */
+/* Adds the blocks to use, and the pages as mapped memory. */
 void tls_memory_area_use(struct memory_use *use);
 
 #endif

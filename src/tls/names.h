@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Certificates by host name.
  *
- * A sorted array: 10 000 names take fourteen comparisons.  Built once, then
- * only read, by any thread.
+ * The index is a sorted array: 10 000 names take fourteen comparisons.  It is
+ * built once, and then only read, by any thread.
  */
 #ifndef TLS_NAMES_H
 #define TLS_NAMES_H
@@ -30,8 +30,8 @@ struct tls_names_match {
 	size_t n;
 };
 
-/* Indexes certificates, which stay the caller's.  Where several have the same
- * name and type of key the first one is found.  Returns false when memory is
+/* Indexes certificates, which stay the caller's.  If several have the same name
+ * and type of key, the first one is found.  Returns false when memory is
  * short. */
 bool tls_names_init(
     struct tls_names *names, struct tls_cert *const *certs, size_t certs_n);
@@ -40,13 +40,14 @@ void tls_names_fini(struct tls_names *names);
 
 /* Returns the certificates for a host name: those with exactly this name, else
  * with the longest wildcard that matches, else those for the names of the first
- * certificate.  `*.example.com` matches every name below example.com.  name may
- * be NULL, and in any case.  n is 0 only without certificates. */
+ * certificate.  `*.example.com` matches every name below example.com.  The case
+ * of name does not matter; name may be NULL.  n is 0 only without
+ * certificates. */
 struct tls_names_match tls_names_find(
     const struct tls_names *names, const char *name);
 
-/* Returns whether a certificate has the name, exactly or by a wildcard.  name
- * may be NULL, which none has. */
+/* Returns whether a certificate has the name, exactly or by a wildcard; false
+ * if name is NULL. */
 bool tls_names_has(const struct tls_names *names, const char *name);
 
 /* Returns what tls_names_find returns for a name that no certificate has. */

@@ -22,17 +22,17 @@ struct tls_ocsp {
 	int64_t this_update, next_update; /* seconds since 1970; 0: not given */
 };
 
-/* Parses the response, and looks in it for the certificate.  Copies der.  chain
- * may have the issuer, whose hashes are compared then; else the serial number
- * is.  A response about other certificates is not an error: a certificate is
- * often renewed before its response. */
+/* Parses the response, and looks for the certificate in it.  Copies der.  If
+ * chain has the issuer, its hashes are compared, otherwise the serial number.
+ * A response about other certificates is not an error: a certificate is often
+ * renewed before its response.  Returns false with err set. */
 bool tls_ocsp_parse(const char *file, const void *der, size_t n, X509 *cert,
     STACK_OF(X509) * chain, struct tls_ocsp *ret_ocsp,
     struct err *err) MUST_CHECK;
 
 /* Copies the response with its bytes.  Returns false when memory is short. */
 bool tls_ocsp_copy(const struct tls_ocsp *ocsp, struct tls_ocsp *ret_copy);
-/* Frees the bytes; the response is then none. */
+/* Frees the bytes, and sets the response to none. */
 void tls_ocsp_fini(struct tls_ocsp *ocsp);
 
 /* Returns whether the response is sent at this time, and if not, why. */

@@ -9,8 +9,8 @@
 
 #include "tls/cert.h"
 
-/* The client asks for a response.  OpenSSL has chosen the certificate, and
- * frees what it gets. */
+/* Staples the response when the client asks for one.  OpenSSL has chosen the
+ * certificate, and frees the copy. */
 static int
 staple_response(SSL *ssl, void *arg)
 {

@@ -30,7 +30,7 @@ static const struct {
     {ERR_LIB_SSL, SSL_R_PRIVATE_KEY_MISMATCH, TLS_KEY_MISMATCH},
 };
 
-/* OpenSSL has its own reasons by the number of a library. */
+/* Our reasons have a library number of their own in OpenSSL. */
 #define REASON_UNKNOWN_NAME 1
 
 static int own_library;

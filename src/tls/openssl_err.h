@@ -13,11 +13,11 @@ const char *tls_openssl_reason(void);
  * library, such as ERR_LIB_PEM and PEM_R_NO_START_LINE. */
 int tls_openssl_failed_with(int library, int reason);
 
-/* The words for a key and a certificate that do not match. */
+/* The error text for a key and a certificate that do not match. */
 #define TLS_KEY_MISMATCH "the key does not belong to the certificate"
 
 /* Adds the error of a client that asks for no name or an unknown one, while
- * names are strict.  Its reason is the first in a handshake's errors. */
+ * strict_sni is set.  The error is the first of the handshake. */
 void tls_openssl_raise_unknown_name(void);
 
 #endif

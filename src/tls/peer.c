@@ -25,7 +25,7 @@
 #include "tls/peer_session.h"
 #include "tls/store.h"
 
-/* A session with a count of references of our own: ThreadSanitizer does not see
+/* A session with our own reference count: ThreadSanitizer does not see
  * OpenSSL's. */
 struct kept_session {
 	unsigned refs;
@@ -40,10 +40,10 @@ struct tls_resume {
 	struct kept_session *kept; /* under the lock; NULL: none */
 };
 
-/* Belongs to an SSL object; used when the server gives a session. */
+/* What an SSL object needs when its server gives a session. */
 struct link {
 	struct tls_resume *resume;
-	/* The SNI and the name checked, with a blank between: a session counts
+	/* The SNI and the checked name, with a blank between: a session is used
 	 * for the same names only. */
 	char names[2 * TLS_NAME_SIZE];
 };
@@ -123,7 +123,7 @@ tls_resume_unref(struct tls_resume *resume)
 	free(resume);
 }
 
-/* Puts kept, whose reference it takes, in the place of the present one. */
+/* Puts kept in the place of the present session, and takes its reference. */
 static void
 kept_exchange(struct tls_resume *resume, struct kept_session *kept)
 {
@@ -157,8 +157,8 @@ kept_get(struct tls_resume *resume)
 	return kept;
 }
 
-/* A server has given a session; the return value 0 leaves the reference to
- * OpenSSL. */
+/* Keeps a copy of a session that the server has given.  Returns 0: the
+ * reference stays OpenSSL's. */
 static int
 keep_session(SSL *ssl, SSL_SESSION *session)
 {
@@ -201,7 +201,7 @@ is_address(const char *name)
 }
 
 /* Returns whether the server's certificate has not expired since it was
- * verified: resuming verifies nothing. */
+ * verified: resumption verifies nothing. */
 static bool
 is_cert_valid(SSL_SESSION *session)
 {
@@ -222,7 +222,8 @@ is_kept_current(
 	       is_cert_valid(kept->session);
 }
 
-/* Has the handshake resume the server's session, and its sessions kept. */
+/* Makes the handshake resume the server's session, and later sessions be
+ * kept. */
 static bool
 resume_set(
     SSL *ssl, struct tls_resume *resume, const char *sni, const char *name)
@@ -283,7 +284,8 @@ name_check_set(X509_VERIFY_PARAM *param, const char *name)
 	return X509_VERIFY_PARAM_set1_host(param, name, 0) == 1;
 }
 
-/* Has the name checked if the settings say so.  *ret_name is NULL if not. */
+/* Makes the name be checked if the settings say so; *ret_name is NULL
+ * otherwise. */
 static bool
 name_expect(const struct tls_store *store, X509_VERIFY_PARAM *param,
     const struct tls_peer *peer, const char *sni, const char **ret_name,

@@ -13,7 +13,8 @@
  * Functions may run on any thread; they hold a lock for a moment. */
 struct tls_resume;
 
-/* Returns an empty one with one reference, or NULL when memory is short. */
+/* Returns an object without a session, with one reference, or NULL when memory
+ * is short. */
 struct tls_resume *tls_resume_new(void);
 /* Adds a reference.  Returns resume.  Accepts NULL. */
 struct tls_resume *tls_resume_ref(struct tls_resume *resume);
@@ -30,31 +31,32 @@ struct tls_peer {
 	struct tls_resume *resume; /* NULL: every handshake is a full one */
 };
 
-/* Returns the SNI of connections to the peer, or NULL: none.  context has
- * the settings; borrowed from it and from peer. */
+/* Returns the SNI of connections to the peer, or NULL for none.  context has
+ * the settings.  The text is borrowed from context or from peer. */
 const char *tls_peer_sni(const SSL_CTX *context, const struct tls_peer *peer);
 
-/* Has all connections of another library's SSL_CTX, which has its settings from
- * tls_context_apply, check the name that tls_peer_prepare has checked.  Neither
- * SNI nor session are set.  Returns as tls_peer_prepare. */
+/* Makes all connections of another library's SSL_CTX, which has its settings
+ * from tls_context_apply, check the name that tls_peer_prepare would check.
+ * Sets neither SNI nor session.  Returns as tls_peer_prepare. */
 bool tls_peer_expect(
     SSL_CTX *context, const struct tls_peer *peer, struct err *err) MUST_CHECK;
 
 #define TLS_EXPECTED_SIZE 256
 
 /* Writes the name or address that the server's certificate must have, for a
- * message; empty: none is checked.  Returns out.  The SSL object's owner. */
+ * message; empty if none is checked.  Returns out.  Runs on the SSL object's
+ * owner. */
 const char *tls_peer_expected(const SSL *ssl, char out[TLS_EXPECTED_SIZE]);
 
-/* Readies an SSL object made from a TLS_CONNECTS context, before its handshake:
- * sets the SNI, the name that the server's certificate must have, and the
- * session to resume.
+/* Prepares an SSL object of a TLS_CONNECTS context before its handshake: sets
+ * the SNI, the name that the server's certificate must have, and the session to
+ * resume.
  *
  * The SNI is the setting sni, or client_sni for `sni = client`, or host; no
  * address is sent.  The name checked is the setting name, else the SNI, else
  * host, else ip, which a certificate has as an IP SAN.  Returns false with err
- * set when a name has to be checked and none is known, or when memory is
- * short.  Copies what it needs.  The SSL object's owner. */
+ * set when a name has to be checked and none is known, or when memory is short.
+ * Copies what it needs.  Runs on the SSL object's owner. */
 bool tls_peer_prepare(
     SSL *ssl, const struct tls_peer *peer, struct err *err) MUST_CHECK;
 

@@ -25,20 +25,21 @@ struct tls_text {
 	struct stat stat; /* before the content was read */
 };
 
-/* Reads a whole file; what names its purpose in errors, such as "certificate".
- * Blocks. */
+/* Reads a whole file.  what names its purpose in errors, such as "certificate".
+ * Returns false with err set.  Blocks. */
 bool tls_text_read(const char *what, const char *file,
     struct tls_text *ret_text, struct err *err) MUST_CHECK;
 
 /* Wipes and frees the content. */
 void tls_text_fini(struct tls_text *text);
 
-/* Reads the first certificate, which is ours, and those behind it, its chain.
- * The results are the caller's. */
+/* Reads the first certificate, which is ours, and the following ones, its
+ * chain.  The results are the caller's.  Returns false with err set. */
 bool tls_pem_chain(const char *file, const char *pem, size_t n, X509 **ret_cert,
     STACK_OF(X509) * *ret_chain, struct err *err) MUST_CHECK;
 
-/* Reads every certificate, at least one, and appends them to certs. */
+/* Reads every certificate, at least one, and appends them to certs.  Returns
+ * false with err set. */
 bool tls_pem_certs(const char *what, const char *file, const char *pem,
     size_t n, STACK_OF(X509) * certs, struct err *err) MUST_CHECK;
 

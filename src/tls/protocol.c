@@ -18,8 +18,8 @@
 /* A word of a list is at most this long, with NUL. */
 #define WORD_SIZE 128
 
-/* Words that may be excluded although the library has no such cipher any more:
- * `!RC4` is in many a list. */
+/* Words that may be excluded although the library no longer has such ciphers:
+ * many lists contain `!RC4`. */
 static const char *const old_words[] = {"RC4", "RC2", "DES", "3DES", "IDEA",
     "SEED", "MD5", "EXP", "EXPORT", "EXPORT40", "EXPORT56", "LOW", "MEDIUM",
     "SSLv2", "SSLv3", "KRB5", "DSS", "aDSS", "kDH", "kDHr", "kDHd", "aDH",
@@ -56,8 +56,8 @@ tls_protocol_is_old_cipher(const char *word)
 	}
 }
 
-/* A word is a cipher, or a class with + between the parts, with !, - or + in
- * front, or a command: see ciphers(1). */
+/* Returns whether the word is a cipher, or a class with + between the parts,
+ * with !, - or + in front, or a command: see ciphers(1). */
 static bool
 is_cipher_word(SSL_CTX *ssl, const char *word)
 {
@@ -77,7 +77,7 @@ is_ciphersuite_word(SSL_CTX *ssl, const char *word)
 {
 	STACK_OF(SSL_CIPHER) * ciphers;
 
-	/* OpenSSL passes over names that it does not know. */
+	/* OpenSSL ignores names that it does not know. */
 	if (SSL_CTX_set_ciphersuites(ssl, "") != 1 ||
 	    SSL_CTX_set_ciphersuites(ssl, word) != 1)
 		return false;
@@ -190,7 +190,7 @@ versions_set(SSL_CTX *ssl, const struct tls_settings *settings, struct err *err)
 	    err, "min_version, max_version: not known to this OpenSSL");
 }
 
-/* The same for every context. */
+/* Sets the options that are the same for every context. */
 static void
 options_set(SSL_CTX *ssl)
 {

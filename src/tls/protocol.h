@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Versions, ciphers and curves.
  *
- * The defaults are Mozilla's "intermediate" for clients, without finite-field
- * Diffie-Hellman: every client that TLS 1.2 suits has elliptic curves, and it
- * costs several times as much.  (A cipher list with DHE words makes it usable.)
- * The client's order decides: phones without AES instructions prefer ChaCha20.
- * Towards servers, which are often old and in one's own network, the defaults
- * are OpenSSL's, from TLS 1.2 on.
+ * The defaults for clients are Mozilla's "intermediate", without finite-field
+ * Diffie-Hellman: every client with TLS 1.2 has elliptic curves, and finite
+ * fields cost several times as much.  (A cipher list with DHE words enables
+ * them.)  The client's order decides: phones without AES instructions prefer
+ * ChaCha20.  For servers, which are often old and in the operator's own
+ * network, the defaults are OpenSSL's, from TLS 1.2 on.
  *
  * wiki.mozilla.org/Security/Server_Side_TLS
  */
@@ -19,13 +19,14 @@
 #include "base/err.h"
 #include "tls/settings.h"
 
-/* Sets them, and the options that are the same for every context.  Returns
- * false with err set, which names the setting and the word. */
+/* Sets the versions, ciphers and curves of the settings, and the options that
+ * are the same for every context.  Returns false with err set, which names the
+ * setting and the word. */
 bool tls_protocol_set(SSL_CTX *ssl, const struct tls_settings *settings,
     enum tls_role role, struct err *err) MUST_CHECK;
 
 /* Returns whether the word is a class of ciphers that OpenSSL no longer has, or
- * several with + between: lists exclude these. */
+ * several of these with + between.  Lists exclude such classes. */
 bool tls_protocol_is_old_cipher(const char *word);
 
 #endif

@@ -18,12 +18,12 @@ enum tls_role {
 	TLS_ROLES
 };
 
-/* Whether the peer has to have a certificate that the authorities vouch for. */
+/* Whether the peer must have a certificate that the authorities have signed. */
 enum tls_verify {
 	TLS_VERIFY_DEFAULT, /* required of servers, none of clients */
 	TLS_VERIFY_NONE,
-	TLS_VERIFY_OPTIONAL, /* of clients: a certificate that is sent counts */
-	TLS_VERIFY_REQUEST,  /* of clients: any passes, the verdict is kept */
+	TLS_VERIFY_OPTIONAL, /* of clients: verified if sent */
+	TLS_VERIFY_REQUEST,  /* of clients: accepted, the verdict is kept */
 	TLS_VERIFY_REQUIRED,
 };
 

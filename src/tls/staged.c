@@ -80,7 +80,7 @@ pair_check(const struct tls_cert *cert, const char *pem, const char *key_pem,
 	return whole != NULL;
 }
 
-/* Returns whether the text can be parsed, and belongs to the key that it will
+/* Returns whether the text can be parsed, and matches the key that it will
  * have: the one in the text, the one that is kept, or else the present one.
  * Only a key that has a file of its own may still come. */
 static bool
@@ -101,8 +101,8 @@ cert_text_check(const struct tls_cert *cert, const struct tls_staged *kept,
 	return true;
 }
 
-/* Returns whether the text can be parsed, and belongs to the certificate that
- * is kept; without one, a certificate may still come. */
+/* Returns whether the text can be parsed, and matches the certificate that is
+ * kept; without one, a certificate may still come. */
 static bool
 key_text_check(const struct tls_cert *cert, const struct tls_staged *kept,
     const char *pem, struct err *err)

@@ -26,14 +26,14 @@ struct tls_staged_list {
 	size_t n, room;
 };
 
-/* Returns the place of the certificate whose file, or whose key's file, this
- * is; certs->n: there is none. */
+/* Returns the place of the certificate that has this file, or whose key has it;
+ * certs->n if there is none. */
 size_t tls_staged_place(const struct tls_certs *certs, const char *file);
 
-/* Keeps pem for the certificate, or for its key if file is its key's file and
- * not its own.  Returns false with err set if the text is not usable, or
- * certificate and key are known not to match: only a key in a file of its own
- * may come after its certificate, or before. */
+/* Keeps pem for the certificate, or for its key if file is the key's file and
+ * not the certificate's own.  Returns false with err set if the text is not
+ * usable, or if certificate and key are known not to match: only a key in a
+ * file of its own may come before or after its certificate. */
 bool tls_staged_keep(struct tls_staged_list *list, const struct tls_cert *cert,
     const char *file, const char *pem, struct err *err) MUST_CHECK;
 

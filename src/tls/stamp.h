@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Files that have changed since they were read.
+ * Tells whether files have changed since they were read.
  *
  * Any thread.
  */
@@ -23,8 +23,9 @@ struct tls_stamp {
 /* Returns the stamp of an existing file. */
 struct tls_stamp tls_stamp_of(const struct stat *stat);
 
-/* Returns whether the file is surely as it was when it was read at that time,
- * in seconds since 1970; INT64_MAX: it changed long before.  Blocks. */
+/* Returns whether the file is certainly as it was when it was read at that
+ * time, in seconds since 1970; INT64_MAX: only the stamps are compared.
+ * Blocks. */
 bool tls_stamp_is_current(
     const char *file, const struct tls_stamp *was, time_t read_at);
 

@@ -37,8 +37,8 @@ struct tls_store {
 	void (*release)(struct tls_store *store); /* frees it */
 	struct tls_parts parts;
 	struct tls_names names;
-	/* For servers: a digest of what a session is established with.  It may
-	 * be resumed with a store of the same digest. */
+	/* TLS_CONNECTS: a digest of what sessions are established with.  They
+	 * may be resumed with any store that has the same digest. */
 	uint64_t session_digest;
 	bool verify;     /* peers have to be verified */
 	bool strict_sni; /* clients have to ask for a known name */
@@ -52,7 +52,7 @@ struct tls_store {
 	uint64_t ended;
 };
 
-/* Returns whether the settings have peers verified in this role. */
+/* Returns whether peers are verified in this role according to the settings. */
 bool tls_store_verifies(
     const struct tls_settings *settings, enum tls_role role);
 

@@ -60,12 +60,13 @@ digest_own_cert(EVP_MD_CTX *md, const X509 *cert)
 		EVP_DigestUpdate(md, print, n);
 }
 
-/* The digest leaves out the names: see struct link in peer.c. */
+/* Returns the digest of what a session is established with, without the names:
+ * see struct link in peer.c. */
 static uint64_t
 sessions_digest(
     const struct tls_settings *settings, const struct tls_parts *parts)
 {
-	/* Without memory for a digest nothing is resumed by another store. */
+	/* Without memory for a digest, no other store resumes the sessions. */
 	static uint64_t alone;
 	const int versions[] = {settings->min_version, settings->max_version};
 	uint8_t id[TLS_AUTHORITIES_DIGEST_SIZE], print[EVP_MAX_MD_SIZE];
@@ -115,7 +116,7 @@ parts_copy(struct tls_parts *copy, const struct tls_parts *parts)
 	return copy->certs != NULL;
 }
 
-/* Makes a store that has all of its parts, but no SSL_CTX. */
+/* Makes a store with all of its parts, but without an SSL_CTX. */
 static struct tls_store *
 store_make(const struct tls_settings *settings, const struct tls_parts *parts,
     struct err *err)
@@ -149,7 +150,8 @@ store_make(const struct tls_settings *settings, const struct tls_parts *parts,
 	return NULL;
 }
 
-/* Sessions: tickets if there are keys, else ids with a bounded cache. */
+/* Sets how sessions are resumed: by tickets if there are keys, else by ids with
+ * a bounded cache. */
 static bool
 sessions_set(SSL_CTX *ssl, const struct tls_settings *settings,
     const struct tls_store *store)
@@ -176,7 +178,7 @@ sessions_set(SSL_CTX *ssl, const struct tls_settings *settings,
 	return SSL_CTX_set_session_id_context(ssl, id, sizeof(id)) == 1;
 }
 
-/* Sets what follows from the store, which ssl has. */
+/* Sets all that depends on the store, which ssl has. */
 static bool
 ssl_set(SSL_CTX *ssl, const struct tls_settings *settings, struct err *err)
 {

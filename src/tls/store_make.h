@@ -12,7 +12,7 @@
 
 struct tls_parts;
 
-/* Gives an SSL_CTX, new or another library's, a store, and all settings but
+/* Gives an SSL_CTX, new or another library's, a store, and all settings except
  * ALPN.  Returns false with err set. */
 bool tls_store_give(SSL_CTX *ssl, const struct tls_settings *settings,
     const struct tls_parts *parts, struct err *err) MUST_CHECK;

@@ -26,7 +26,8 @@
 #define TICKET_NAME_SIZE 16
 #define TICKET_IV_SIZE   16
 
-/* A key made each half timeout decrypts for three: four keys suffice. */
+/* A key that is made each half timeout decrypts for three halves: four keys
+ * suffice. */
 #define TICKET_OWN_KEYS 4
 /* A file with more keys is refused. */
 #define TICKET_KEYS_MAX 16
@@ -128,7 +129,7 @@ key_make(struct tls_tickets *tickets)
 	return ok;
 }
 
-/* The newest of our keys, or the first of a file. */
+/* Returns the newest of our own keys, or the first one of a file. */
 static struct ticket_key *
 key_newest(struct tls_tickets *tickets)
 {
@@ -146,7 +147,7 @@ keys_rotate(struct tls_tickets *tickets)
 
 	if (tickets->from_file)
 		return;
-	/* Without random numbers the old key goes on. */
+	/* Without random numbers the old key stays in use. */
 	if (now - key_newest(tickets)->made_ms >= timeout / 2)
 		(void)key_make(tickets);
 	for (unsigned i = 0; i < TICKET_OWN_KEYS; i++) {
@@ -414,7 +415,7 @@ mac_set(EVP_MAC_CTX *mac, struct ticket_key *key)
 	return EVP_MAC_CTX_set_params(mac, params) == 1;
 }
 
-/* Readies cipher and mac; see SSL_CTX_set_tlsext_ticket_key_evp_cb(3ssl), also
+/* Prepares cipher and mac; see SSL_CTX_set_tlsext_ticket_key_evp_cb(3ssl), also
  * for the values returned. */
 static int
 use_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv,

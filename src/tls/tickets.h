@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Keys of session tickets (RFC 5077; RFC 8446, section 4.6.1).
  *
- * Keys of our own rotate: a new one is made each half of the session timeout,
- * by the first handshake that is due for it, and a key decrypts until the last
- * ticket under it has expired.  So a key that is stolen opens the tickets of
- * one and a half session timeouts at most.  A ticket under an older key is
- * accepted, and renewed.
+ * Our own keys rotate: the first handshake after half of the session timeout
+ * makes a new one, and a key decrypts until the last ticket under it has
+ * expired.  So a stolen key opens the tickets of at most one and a half session
+ * timeouts.  A ticket under an older key is accepted, and renewed.
  *
  * Keys from a file are shared between nodes and stay until the file is read
  * again.
  *
- * Counted; contexts and stores share them.  Any thread; a lock is held for a
- * moment.
+ * Keys are counted; contexts and stores share them.  Any thread; a lock is held
+ * for a moment.
  */
 #ifndef TLS_TICKETS_H
 #define TLS_TICKETS_H
@@ -24,7 +23,7 @@
 
 struct tls_tickets;
 
-/* Makes keys of our own.  Returns NULL with err set. */
+/* Makes keys that rotate.  Returns NULL with err set. */
 struct tls_tickets *tls_tickets_new(
     uint64_t timeout_s, struct err *err) MUST_CHECK;
 
@@ -41,18 +40,18 @@ struct tls_tickets *tls_tickets_ref(struct tls_tickets *tickets);
 /* Drops a reference, the last one frees it.  Accepts NULL. */
 void tls_tickets_unref(struct tls_tickets *tickets);
 
-/* Returns whether a file has the keys, not this process alone. */
+/* Returns whether the keys are from a file, and not made by this process. */
 bool tls_tickets_are_from_file(const struct tls_tickets *tickets);
 
-/* Changes the session timeout from which the rotation follows. */
+/* Changes the session timeout, which determines the rotation. */
 void tls_tickets_set_timeout(struct tls_tickets *tickets, uint64_t timeout_s);
 
 /* Makes the next key if it is due, and wipes keys whose tickets have all
- * expired, as a handshake would; a process without handshakes has to be told.
- * Does nothing with keys from a file. */
+ * expired.  Handshakes do the same; a process without handshakes has to call
+ * this.  Does nothing with keys from a file. */
 void tls_tickets_rotate(struct tls_tickets *tickets);
 
-/* A key, without what is secret of it. */
+/* A key, without its secret part. */
 struct tls_ticket_key_facts {
 	const char *name; /* its public name, in hexadecimal digits */
 	bool from_file;
@@ -61,8 +60,8 @@ struct tls_ticket_key_facts {
 	uint64_t age_ms; /* since it was made, or read */
 };
 
-/* Calls key for each key; the one that encrypts comes first, older ones of our
- * own follow by age, those of a file in its order. */
+/* Calls key for each key.  The key that encrypts comes first; our own older
+ * keys follow by age, those of a file in its order. */
 void tls_tickets_each_key(struct tls_tickets *tickets,
     void (*key)(void *arg, const struct tls_ticket_key_facts *facts),
     void *arg);
@@ -72,7 +71,7 @@ void tls_tickets_each_key(struct tls_tickets *tickets,
 bool tls_tickets_equal(
     const struct tls_tickets *a, const struct tls_tickets *b);
 
-/* Makes and reads tickets of ssl with the keys of its store. */
+/* Makes ssl encrypt and decrypt tickets with the keys of its store. */
 void tls_tickets_attach(SSL_CTX *ssl);
 
 #endif
