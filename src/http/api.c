@@ -12,7 +12,8 @@
 #include "commands/command.h"
 
 #define SHOW "show "
-/* A command line: a path is shorter, as libmicrohttpd bounds it. */
+/* The size of a command line.  A path is shorter, as libmicrohttpd limits
+ * it. */
 #define LINE_MAX_SIZE 1024
 
 bool
@@ -101,8 +102,8 @@ put_paths(FILE *out)
 	fputs("]}\n", out);
 }
 
-/* Writes the path of a command.  with_words: the path that has further words
- * behind the name. */
+/* Writes the path of a command.  with_words: the path with further words behind
+ * the name. */
 static void
 put_openapi_path(const struct command *command, bool with_words,
     const char *separator, FILE *out)
@@ -202,7 +203,8 @@ put_openapi(FILE *out)
 
 /* -- answers -- */
 
-/* A word that is one to the parser of commands as well. */
+/* Returns whether the words have no character that means something to the
+ * parser of commands. */
 static bool
 is_plain(const char *words)
 {
@@ -212,7 +214,8 @@ is_plain(const char *words)
 	return true;
 }
 
-/* Makes the command line of a path behind the prefix. */
+/* Makes the command line for the words, the path behind the command's name.
+ * Returns false if it is too long. */
 static bool
 make_line(
     const struct command *command, const char *words, char line[LINE_MAX_SIZE])

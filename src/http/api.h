@@ -26,12 +26,13 @@
 
 #define API_PREFIX "/api/v1/"
 
-/* Returns whether the path is one of the API, be there something or not. */
+/* Returns whether the path is one of the API, even if nothing is there. */
 bool api_has(const char *path);
 
-/* Writes the answer to GET for such a path, or its first part and sets
- * *ret_rest, which the caller frees.  Returns the HTTP status; the answer to
- * what there is not, or what the level does not allow, is {"error": "..."}. */
+/* Writes the answer to GET for a path of the API, or its first part and sets
+ * *ret_rest, which the caller frees.  Returns the HTTP status.  The answer for
+ * a path where nothing is, or which the level does not allow, is {"error":
+ * "..."}. */
 unsigned api_answer(const char *path, const struct command_env *env,
     enum admin_level level, FILE *out, struct answer_rest **ret_rest);
 

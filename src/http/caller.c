@@ -67,7 +67,8 @@ is_trusted_proxy(const struct http_request *r, const struct http_spec *spec)
 	return found;
 }
 
-/* Why the request can have no rights by name and password; NULL: it can. */
+/* Returns why the request can have no rights by name and password, or NULL if
+ * it can. */
 static const char *
 why_no_sign_in(const struct http_request *r, const struct http_spec *spec)
 {
@@ -90,7 +91,8 @@ take_user(struct http_caller *caller, const char *name, enum admin_level level)
 		caller->level = level;
 }
 
-/* The file is read here: it is small, and there are few such requests. */
+/* Finds the user that a trusted proxy names.  The file is read on the control
+ * thread: it is small, and there are few such requests. */
 static void
 find_by_proxy(const struct http_request *r, const struct http_spec *spec,
     struct http_caller *caller)
@@ -315,7 +317,7 @@ http_sign_in(struct http_request *request, const char *name,
 
 /* -- requests across origins -- */
 
-/* Whether the origin is the one that the request was sent to. */
+/* Returns whether the origin is the one that the request was sent to. */
 static bool
 is_own_origin(const char *origin, const char *host)
 {

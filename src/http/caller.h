@@ -36,8 +36,8 @@ struct http_auth {
 struct http_caller {
 	enum admin_level level;
 	char name[USER_NAME_SIZE]; /* "": has not signed in */
-	/* Sent without the will of who sits at the browser, so that a change
-	 * needs the CSRF token. */
+	/* A browser sends the credentials by itself, whether its user means the
+	 * request or not, so a change needs the CSRF token. */
 	bool ambient;
 	char csrf[SESSION_TOKEN_SIZE];
 	struct http_session *session; /* of a cookie; or NULL */
@@ -54,29 +54,32 @@ struct http_refusal {
 
 enum caller_state { CALLER_KNOWN, CALLER_WAITS, CALLER_REFUSED };
 
-/* Before any request.  Returns false when the system has no random bytes. */
+/* Prepares sessions, and checks of passwords on the loop; must precede any
+ * request.  Returns false when the system has no random bytes. */
 bool http_auth_start(struct http_auth *auth, struct ev_loop *loop) MUST_CHECK;
-/* Requests that wait for a password are resumed and refused. */
+/* Ends sessions and checks.  Requests that wait for a password are resumed and
+ * refused. */
 void http_auth_stop(struct http_auth *auth);
 
 /* Finds the caller of the request.  CALLER_WAITS: the connection is suspended
- * until it is known whether the password is right; call again then. */
+ * while the password is checked, and the function has to be called again after
+ * that.  CALLER_REFUSED: *ret_refusal is filled. */
 enum caller_state http_caller_find(struct http_request *request,
     struct http_caller *ret_caller, struct http_refusal *ret_refusal);
 
-/* Signs in with a name and a password: as http_caller_find, and with
- * CALLER_KNOWN the token of the new session is in *ret_token. */
+/* Signs in with a name and a password.  Returns as http_caller_find; with
+ * CALLER_KNOWN, ret_token has the token of the new session. */
 enum caller_state http_sign_in(struct http_request *request, const char *name,
     const char *password, struct http_caller *ret_caller,
     char ret_token[SESSION_TOKEN_SIZE], struct http_refusal *ret_refusal);
 
-/* Returns whether a request that changes something may do so: whether it is not
- * one that a page of another origin has made a browser send.  Fills
- * *ret_refusal otherwise.  caller NULL: there is no token yet. */
+/* Returns whether a request may change something: whether it is not one that a
+ * page of another origin has made a browser send.  Fills *ret_refusal
+ * otherwise. caller NULL: there is no token yet. */
 bool http_caller_means_it(const struct http_request *request,
     const struct http_caller *caller, struct http_refusal *ret_refusal);
 
-/* Writes who it is, for the audit: `alice at 10.0.0.1:4711 (HTTP)`. */
+/* Writes the caller's name for the audit: `alice at 10.0.0.1:4711 (HTTP)`. */
 void http_caller_text(const struct http_request *request,
     const struct http_caller *caller, char *out, size_t size);
 

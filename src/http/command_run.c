@@ -13,7 +13,7 @@
 #include "commands/command.h"
 #include "http/response.h"
 
-/* How long parts of an answer are made in a turn of the loop. */
+/* The most time of a turn of the loop in which parts of an answer are made. */
 #define COMMAND_TURN_NS (500 * 1000)
 
 #define DENIED "Permission denied"
@@ -57,7 +57,7 @@ end_run(struct command_run *run)
 	list_remove(&run->node);
 }
 
-/* Makes the next part.  Returns false behind the last one. */
+/* Makes the next part.  Returns false after the last one. */
 static bool
 make_command_part(struct command_run *run)
 {
@@ -187,8 +187,8 @@ command_run_begin(struct http_request *request,
 		return NULL;
 	}
 	list_append(&request->site->commands, &run->node);
-	/* libmicrohttpd calls this, and a reload may drain the port and so call
-	 * libmicrohttpd: the command runs from the loop. */
+	/* The command runs on the loop: libmicrohttpd calls this function, and
+	 * a reload may drain the port and so call libmicrohttpd. */
 	http_request_suspend(request);
 	ev_timer_set(&run->next, 0., 0.);
 	ev_timer_start(control_loop(request->site->env->control), &run->next);

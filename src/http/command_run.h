@@ -21,9 +21,8 @@
 
 struct command_run;
 
-/* Has the loop run the command that the request's body has; the request is
- * suspended until the command is over.  Returns NULL with the refusal filled.
- */
+/* Runs the command in the request's body on the loop, and suspends the request
+ * until the command is over.  Returns NULL with the refusal filled. */
 struct command_run *command_run_begin(struct http_request *request,
     const struct http_caller *caller, struct http_refusal *ret_refusal);
 
@@ -31,13 +30,14 @@ struct command_run *command_run_begin(struct http_request *request,
 bool command_run_is_over(const struct command_run *run);
 
 /* Sends the answer: {"answer": "..."}, or {"error": "..."} with status 400, or
- * 403 where the caller may not do that. */
+ * 403 where the caller lacks the rights. */
 enum MHD_Result command_run_send(const struct command_run *run);
 
 /* Ends the command if it is not over, and frees it.  Accepts NULL. */
 void command_run_free(struct command_run *run);
 
-/* The port closes: all commands end as they are, and their requests go on. */
+/* Ends all commands where they are, and resumes their requests, as the port
+ * closes. */
 void command_runs_stop(struct http_site *site);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* Stands for each connection for which memory was short. */
+/* Takes the place of each connection for which memory was short. */
 static struct http_connection untracked = {.evicted = true};
 
 struct http_connection *
@@ -43,7 +43,8 @@ http_connection_progress(
 	list_append(&connections->all, &connection->node);
 }
 
-/* libmicrohttpd restarts the time only if there was none, hence the 0 first. */
+/* Starts the time-out of a drain.  libmicrohttpd starts the time only if there
+ * was no time-out, hence the 0 first. */
 static void
 start_drain_timeout(const struct http_connection *connection)
 {

@@ -9,8 +9,8 @@
  * that the client has read.
  *
  * When the port is closed its connections are drained: each ends with the next
- * answer that begins, which has `Connection: close`, or after a second without
- * a request.
+ * answer that begins, which has `Connection: close`, or after HTTP_DRAIN_S
+ * without a request.
  *
  * All functions run on the control thread.  A connection for which memory was
  * short is served, but neither evicted nor drained.
@@ -50,7 +50,7 @@ struct http_connections {
 	unsigned n;      /* in the list */
 };
 
-/* Adds a connection. */
+/* Adds a connection, and returns it. */
 struct http_connection *http_connection_new(
     struct http_connections *connections, struct MHD_Connection *mhd, int fd,
     const struct http_origin *origin);
@@ -66,14 +66,14 @@ struct http_connection *http_connection_of(struct MHD_Connection *mhd);
 void http_connection_progress(
     struct http_connections *connections, struct http_connection *connection);
 
-/* The request was answered, or the connection broke. */
+/* Notes that the request was answered, or that the connection broke. */
 void http_connection_request_ends(struct http_connection *connection);
 
 /* Drains all connections. */
 void http_connections_drain(struct http_connections *connections);
 
-/* Makes room for one more connection, evicting one if need be.  Shuts its
- * socket down; libmicrohttpd notices that and closes it. */
+/* Makes room for one more connection, by evicting one if necessary: shuts its
+ * socket down, and libmicrohttpd notices that and closes it. */
 void http_connections_make_room(struct http_connections *connections);
 
 #endif

@@ -33,7 +33,7 @@ find_failure(struct http_failures *failures, const struct endpoint *network)
 	return NULL;
 }
 
-/* Forgives what is old enough. */
+/* Forgives failures that are old enough. */
 static void
 forgive(struct http_failure *row, uint64_t now_ms)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Failed attempts to sign in, by the address that they come from: after
- * FAILURES_MAX of them an address has to wait, for FAILURE_FORGIVEN_MS for each
- * further attempt.  IPv6 addresses count by their /64.
+ * Failed attempts to sign in, by the address that they come from.  After
+ * FAILURES_MAX failures, an address has to wait FAILURE_FORGIVEN_MS before each
+ * further attempt.  IPv6 addresses are counted by their /64.
  *
- * The table has a fixed size; the address whose last failure is the longest ago
- * makes room.  Control thread.
+ * The table has a fixed size; the address whose last failure was the longest
+ * time ago makes room.  Control thread.
  */
 #ifndef HTTP_FAILURES_H
 #define HTTP_FAILURES_H
@@ -34,7 +34,7 @@ uint64_t http_failures_wait_ms(struct http_failures *failures,
 void http_failures_add(struct http_failures *failures,
     const struct endpoint *from, uint64_t now_ms);
 
-/* The address has signed in: its failures are forgiven. */
+/* Forgives the failures of an address, from which a user has signed in. */
 void http_failures_forget(
     struct http_failures *failures, const struct endpoint *from);
 

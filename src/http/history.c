@@ -30,7 +30,8 @@ sample_process(struct history *h, const struct command_env *env)
 	h->process[HISTORY_BUSY][h->next] = 100 - facts.idle_percent;
 }
 
-/* Returns the place of that proxy, or a free one with its name, or NULL. */
+/* Returns the row of that proxy, or a free one with its name, or NULL if there
+ * is none. */
 static struct history_proxy *
 history_slot(struct history *h, const char *name)
 {

@@ -37,7 +37,7 @@ struct history {
 	} proxies[HISTORY_PROXIES];
 };
 
-/* Adds a sample.  A proxy that is there no more gives its place up. */
+/* Adds a sample.  A proxy that no longer exists gives up its place. */
 void history_sample(struct history *history, const struct command_env *env);
 
 /* Writes the samples as a JSON object, the oldest first. */

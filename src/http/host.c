@@ -11,8 +11,8 @@
 
 #define HOST_MAX 256
 
-/* Copies the host of `HOST`, `HOST:PORT` or `[V6]:PORT` without a final dot;
- * false if it is longer than any name. */
+/* Copies the host of `HOST`, `HOST:PORT` or `[V6]:PORT` without a final dot.
+ * Returns false if it is longer than any name. */
 static bool
 cut_port(const char *header, char host[HOST_MAX])
 {

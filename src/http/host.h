@@ -14,7 +14,7 @@
 /* Returns whether a request with that Host header may be answered; header is
  * NULL if the request has none.  An IP address, `localhost` and the names of
  * this host are always accepted.  hosts are further names, separated by commas,
- * or `*` for all. If hosts is NULL, every name is accepted unless the port is
+ * or `*` for all.  If hosts is NULL, every name is accepted unless the port is
  * bound to a loopback address. */
 bool http_host_is_known(const char *header, const char *hosts, bool loopback);
 

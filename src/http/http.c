@@ -49,7 +49,7 @@ tls_of_http(const struct http *http)
 	return tls->is_set ? spec->tls[tls->value].context[TLS_ACCEPTS] : NULL;
 }
 
-/* libmicrohttpd may want to run without an event. */
+/* Sets the timer for libmicrohttpd, which may want to run without an event. */
 static void
 set_mhd_timer(struct http *http)
 {
@@ -82,8 +82,8 @@ run_mhd(struct http *http)
 		set_mhd_timer(http);
 }
 
-/* Connections were resumed.  libmicrohttpd is not called from within its own
- * callbacks, and http may be freed by it. */
+/* Runs libmicrohttpd in the next turn of the loop, after connections were
+ * resumed: not within its own callbacks, and http may be freed by it. */
 static void
 on_resumed(void *arg)
 {
@@ -110,9 +110,10 @@ on_mhd_timer(struct ev_loop *loop, ev_timer *timer, int events)
 	run_mhd(timer->data);
 }
 
-/* The connection stays in the backlog, so the loop would call again at once.
- * EINVAL: the socket does not listen, because during an upgrade the other
- * process, which has it as well, has shut it.  No client is kept waiting. */
+/* Stops accepting for PAUSE_S: the connection stays in the backlog, so the loop
+ * would call again at once.  EINVAL: the socket does not listen, because during
+ * an upgrade the other process, which has it as well, has shut it down.  No
+ * client is kept waiting. */
 static void
 pause_http_accept(struct http *http, int error)
 {
@@ -139,13 +140,13 @@ resume_http_accept(struct ev_loop *loop, ev_timer *pause, int events)
 	ev_io_start(loop, &http->accept);
 }
 
-/* Takes the descriptor. */
+/* Adds the connection, and takes ownership of fd. */
 static void
 add_connection(struct http *http, int fd, const struct addr *from)
 {
 	struct tls_context *tls = tls_of_http(http);
 
-	/* Fronts that send their last records are not counted there. */
+	/* libmicrohttpd does not count fronts that send their last records. */
 	if (tls && http->fronts.n >= 2 * HTTP_CONNECTIONS_MAX) {
 		close(fd);
 		return;
@@ -160,7 +161,7 @@ add_connection(struct http *http, int fd, const struct addr *from)
 	(void)MHD_add_connection(http->daemon, fd, &from->sa, from->len);
 }
 
-/* Returns 0, or -errno of accept4(2). */
+/* Accepts a connection.  Returns 0, or -errno of accept4(2). */
 static int
 accept_http(struct http *http)
 {
@@ -175,8 +176,8 @@ accept_http(struct http *http)
 	return 0;
 }
 
-/* libmicrohttpd could accept by itself, but at its limit it would leave further
- * connections in the backlog instead of evicting others. */
+/* Accepts connections in place of libmicrohttpd, which at its limit would leave
+ * further ones in the backlog instead of evicting others. */
 static void
 on_http_accept(struct ev_loop *loop, ev_io *io, int events)
 {
@@ -213,8 +214,8 @@ on_mhd_connection(void *arg, struct MHD_Connection *mhd, void **connection,
 	    &http->adding);
 }
 
-/* Rate-limited: most messages are about clients that disconnect, which any
- * client can cause. */
+/* Logs a message, rate-limited: most are about clients that disconnect, which
+ * any client can cause. */
 static void
 on_mhd_message(void *arg, const char *fmt, va_list ap)
 {

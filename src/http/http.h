@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * The HTTP port for monitoring: the status page (page.h), /metrics, /stats;csv,
- * /stats;json, /healthz, /readyz, and the JSON API (api.h).  Only GET and HEAD
- * are allowed, and nothing can be changed.  Clients are not authenticated: bind
- * the port to an address that only monitoring reaches.
+ * The HTTP port: the status page (page.h), /metrics, /stats;csv, /stats;json,
+ * /healthz, /readyz, and the JSON API (api.h), by which callers with the rights
+ * (caller.h) can run commands.  Clients that have not signed in have the level
+ * of the port at most; it should be reachable by monitoring and operators
+ * alone.
  *
- * HTTP is libmicrohttpd's, without threads of its own: the control loop watches
- * its epoll descriptor.  A page is made in parts, each when the client has read
- * the previous one.  So a slow client needs the memory of one part, and a long
- * page delays the loop by one part at a time.
+ * libmicrohttpd serves HTTP, without threads of its own: the control loop
+ * watches its epoll descriptor.  A page is made in parts, each when the client
+ * has read the previous one.  So a slow client needs the memory of one part,
+ * and a long page delays the loop by one part at a time.
  *
  * All functions run on the control thread.
  */
@@ -40,8 +41,8 @@ bool http_serves(const struct http *http, const struct listen_spec *at);
 /* Returns the listening socket, which was bound to *ret_asked; borrowed. */
 int http_fd(const struct http *http, struct addr *ret_asked);
 
-/* Another process has the listening socket: closes it, and drains the
- * connections (connections.h). */
+/* Closes the listening socket, which another process has as well, and drains
+ * the connections (connections.h). */
 void http_hand_over(struct http *http);
 
 /* Stops listening and drains the connections (connections.h).  Moves http to
@@ -51,7 +52,7 @@ void http_drain(struct http *http, struct list *draining);
 /* Closes every http in the list. */
 void http_close_all(struct list *draining);
 
-/* Closes all connections at once and frees http.  NULL is fine. */
+/* Closes all connections at once and frees http.  Accepts NULL. */
 void http_close(struct http *http);
 
 #endif

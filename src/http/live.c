@@ -70,7 +70,8 @@ give_up_making(struct live *live)
 	live->text = NULL;
 }
 
-/* A line of an event ends at a line feed, which is a blank to JSON. */
+/* Replaces line feeds, which would end the event's line, by blanks, which mean
+ * the same in JSON. */
 static void
 make_one_line(char *text, size_t size)
 {
@@ -78,7 +79,7 @@ make_one_line(char *text, size_t size)
 		*c = ' ';
 }
 
-/* The snapshot is whole: it becomes the newest. */
+/* Makes the snapshot, which is whole, the newest one. */
 static void
 publish(struct live *live)
 {
@@ -111,8 +112,8 @@ publish(struct live *live)
 	live->run(live->run_arg);
 }
 
-/* Makes the next part, in a stream of its own as every part.  Returns false
- * behind the last one, or when memory is short. */
+/* Makes the next part, in a stream of its own like every part.  Returns false
+ * after the last one, or when memory is short. */
 static bool
 make_snapshot_part(struct live *live)
 {
@@ -203,7 +204,7 @@ free_viewer(void *arg)
 	free(v);
 }
 
-/* Goes on with the newest snapshot, unless it was read before. */
+/* Begins to read the newest snapshot, unless the viewer has read it before. */
 static void
 take_newest(struct viewer *v)
 {
@@ -217,7 +218,8 @@ take_newest(struct viewer *v)
 	v->sent = 0;
 }
 
-/* An MHD_ContentReaderCallback. */
+/* The MHD_ContentReaderCallback of a viewer: gives it the next bytes, ends it,
+ * or suspends it until the next snapshot. */
 static ssize_t
 read_live(void *arg, uint64_t pos, char *to, size_t max)
 {

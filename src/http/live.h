@@ -23,9 +23,9 @@
 #include "http/history.h"
 
 #define LIVE_PERIOD_S 1.0
-/* For each such size of a snapshot the period is LIVE_PERIOD_S longer. */
+/* For each LIVE_BYTES of a snapshot the period is LIVE_PERIOD_S longer. */
 #define LIVE_BYTES (1024 * 1024)
-/* How long a turn of the loop makes a snapshot, at most. */
+/* The most time of a turn of the loop in which a snapshot is made. */
 #define LIVE_TURN_NS (500 * 1000)
 
 struct live_snapshot;
@@ -51,7 +51,7 @@ struct live {
 void live_start(struct live *live, const struct command_env *env,
     void (*run)(void *arg), void *run_arg);
 
-/* Stops all; viewers are resumed, so that libmicrohttpd can end them. */
+/* Stops, and resumes the viewers, so that libmicrohttpd can end them. */
 void live_stop(struct live *live);
 
 /* Returns a response that streams to the connection, or NULL if memory is

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The status page: one HTML file with its style and script, which draws what
- * the API and the stream (live.h) say.  Without script it shows a table of what
- * is so now.
+ * the API and the stream (live.h) say.  Without script, the page shows a table
+ * of the present state.
  *
  * Control thread.
  */
@@ -17,7 +17,7 @@ struct answer_rest *page_new(void);
  * their hashes, its own host for data, and nothing else.  Static. */
 const char *page_policy(void);
 
-/* Writes the text so that it is text in HTML, also within quotes. */
+/* Writes the text, escaped for HTML, also within quotes. */
 void page_put_text(const char *text, FILE *out);
 
 #endif

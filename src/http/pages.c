@@ -28,7 +28,7 @@ static const struct http_page pages[] = {
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
 /* Returns whether sessions of the frontend may go to its backend of that
- * number: it has a weight or a rule, or is a fallback. */
+ * number: that has a weight or a rule, or is a fallback. */
 static bool
 is_routed_to(const struct frontend *f, size_t backend)
 {
@@ -68,8 +68,8 @@ put_backends(FILE *out, const struct frontend *f)
 	return false;
 }
 
-/* Ready means that some frontend has a usable server, and that lfproxy does not
- * stop. */
+/* Writes whether lfproxy is ready: a frontend has a usable server, and lfproxy
+ * does not stop. */
 static unsigned
 put_readyz(FILE *out, struct control *control)
 {
@@ -137,8 +137,9 @@ http_page_find(const char *path)
 	return http_page_find_words(path);
 }
 
-/* The path of HAProxy's page is configurable.  Clients append `;csv` and
- * perhaps more options to it, for instance `/haproxy?stats;csv;norefresh`. */
+/* Finds the page by `;csv` or `;json`, since the path of HAProxy's page is
+ * configurable.  Clients append this, and perhaps more options, to the path, as
+ * in `/haproxy?stats;csv;norefresh`. */
 const struct http_page *
 http_page_find_words(const char *text)
 {

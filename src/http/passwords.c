@@ -38,7 +38,7 @@ passwords_thread(void *arg)
 	struct password_verdict *v = &c->verdict;
 
 	(void)pthread_setname_np(pthread_self(), "lfproxy-users");
-	/* On Linux this is about the thread.  0: the caller. */
+	/* On Linux the nice value is the thread's.  0: the calling one. */
 	(void)setpriority(PRIO_PROCESS, 0, NICE_MOST);
 	v->stamp = users_stamp_read(c->path);
 	v->ok = users_authenticate(
@@ -159,8 +159,8 @@ password_check(struct passwords *passwords, const char *path, const char *name,
 	c->arg = arg;
 	list_append(&passwords->waiting, &c->node);
 	passwords->waiting_n++;
-	/* In a turn of its own: done is not called from within here, also when
-	 * no thread can be started. */
+	/* The check begins in a later turn of the loop: done is not called from
+	 * within this function, even if no thread can be started. */
 	if (!passwords->present)
 		ev_timer_start(passwords->loop, &passwords->begin);
 	return true;

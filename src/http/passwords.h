@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Passwords checked in a thread of its own, one after another: a good hash
- * takes a tenth of a second of CPU, which the control loop does not have.
+ * Checks passwords in a thread of its own, one after another: a good hash takes
+ * a tenth of a second of CPU, which the control loop does not have.
  *
  *   password_check --queue--> thread (the file of users, crypt) --> done
  *
@@ -18,7 +18,7 @@
 #include "config/users_file.h"
 #include "http/sessions.h"
 
-/* Checks that wait at most. */
+/* The most checks that wait. */
 #define PASSWORDS_WAITING_MAX 16
 #define PASSWORD_SIZE         256
 
@@ -43,11 +43,11 @@ struct password_verdict {
 
 typedef void password_done(void *arg, const struct password_verdict *verdict);
 
-/* Before any check: verdicts will come on that loop. */
+/* Prepares for checks, whose verdicts will come on the loop. */
 void passwords_start(struct passwords *passwords, struct ev_loop *loop);
 
-/* Ends all checks without a verdict of their own: done is called for each, with
- * an error.  Waits for the one that is under way. */
+/* Ends all checks: waits for the verdict of the one that is under way, and
+ * gives those that wait an error. */
 void passwords_stop(struct passwords *passwords);
 
 /* Checks the password by the file at path.  done is called once, never from

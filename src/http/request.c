@@ -55,7 +55,8 @@ find_page_of_argument(
 	return MHD_YES;
 }
 
-/* The path is without the query, which libmicrohttpd has parsed. */
+/* Finds the page by the path or, as HAProxy's clients ask, by the query, which
+ * libmicrohttpd has removed from the path and parsed. */
 static const struct http_page *
 find_page(struct MHD_Connection *connection, const char *path)
 {
@@ -69,7 +70,8 @@ find_page(struct MHD_Connection *connection, const char *path)
 
 /* -- one request -- */
 
-/* strict: at an address of every interface, too, any name will not do. */
+/* Returns whether the Host header is allowed.  strict: unknown names are
+ * refused even if the port is not bound to a loopback address. */
 static bool
 host_is_allowed(const struct http_request *r, bool strict)
 {
@@ -94,7 +96,7 @@ answer_command(struct http_request *r, const struct http_caller *caller)
 
 enum method { METHOD_GET, METHOD_POST, METHOD_DELETE, METHODS };
 
-/* Returns METHODS for any other. */
+/* Returns the method, or METHODS for any other. */
 static enum method
 read_method(const char *text)
 {
@@ -133,7 +135,7 @@ answer_caller(struct http_request *r, enum method method, const char *path,
 	if (method == METHOD_GET)
 		return http_send_page(
 		    r->mhd, r->site, find_page(r->mhd, path), path, caller);
-	/* A command that runs was meant. */
+	/* A command that runs has passed this check. */
 	if (!r->command && !http_caller_means_it(r, caller, &refusal))
 		return http_send_refusal(r->mhd, &refusal);
 	return session ? session_page_sign_out(r, caller)
@@ -207,9 +209,9 @@ take_body(struct http_request *r, const char *data, size_t size)
 	grown[r->body_size] = '\0';
 }
 
-/* libmicrohttpd calls once when the headers are complete, then for each part of
- * a body, at last with an empty part, and again after the connection was
- * resumed. */
+/* Answers a request.  libmicrohttpd calls this once when the headers are
+ * complete, then for each part of a body, and last with an empty part; and
+ * again after the connection was resumed. */
 enum MHD_Result
 http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
     const char *method, const char *version, const char *upload_data,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Requests of the HTTP port, as libmicrohttpd calls for them.
+ * Answers requests of the HTTP port, in callbacks of libmicrohttpd.
  *
  *   head -> body -> caller (a password may be checked meanwhile) -> answer
  *                                       (a command may run meanwhile)
  *
- * While something else is to be waited for, the connection is suspended; then
- * libmicrohttpd calls again, and the request goes on where it was.
+ * While the request waits, the connection is suspended; then libmicrohttpd
+ * calls again, and the request goes on where it was.
  *
  * All functions run on the control thread.
  */
@@ -60,9 +60,10 @@ struct http_request {
 /* Returns the settings in force. */
 const struct http_spec *http_site_spec(const struct http_site *site);
 
-/* The connection waits; nothing may be sent to it until it is resumed. */
+/* Suspends the connection: nothing may be sent until it is resumed. */
 void http_request_suspend(struct http_request *request);
-/* Has the request go on, in a later call of libmicrohttpd. */
+/* Resumes the connection: the request goes on in a later call of
+ * libmicrohttpd. */
 void http_request_resume(struct http_request *request);
 
 /* The MHD_AccessHandlerCallback: answers a request.  arg is the site. */
@@ -70,8 +71,8 @@ enum MHD_Result http_on_request(void *arg, struct MHD_Connection *connection,
     const char *url, const char *method, const char *version,
     const char *upload_data, size_t *upload_data_size, void **request);
 
-/* The MHD_RequestCompletedCallback: the answer was sent, or the connection
- * broke. */
+/* The MHD_RequestCompletedCallback.  Frees the request after the answer was
+ * sent, or the connection broke. */
 void http_on_completed(void *arg, struct MHD_Connection *connection,
     void **request, enum MHD_RequestTerminationCode code);
 

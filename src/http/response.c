@@ -33,7 +33,7 @@ page_body_free(void *arg)
 	free(body);
 }
 
-/* Replaces the part by the next one; false if memory is short. */
+/* Replaces the part by the next one.  Returns false if memory is short. */
 static bool
 make_next_part(struct body *body)
 {
@@ -88,7 +88,7 @@ add_header(struct MHD_Response *response, bool wanted, const char *name,
 }
 
 /* Adds the headers that protect browsers: the policy of the status page, and
- * for all answers that their type is not guessed. */
+ * for all answers that their type must not be guessed. */
 static bool
 add_protection(struct MHD_Response *r, const char *type)
 {
@@ -115,7 +115,7 @@ add_extra(struct MHD_Response *r, const struct http_extra *extra)
 	           MHD_HTTP_HEADER_RETRY_AFTER, seconds);
 }
 
-/* Takes the response, which is NULL if memory was short. */
+/* Sends and frees the response, which is NULL if memory was short. */
 static enum MHD_Result
 send_response(struct MHD_Connection *connection, unsigned status,
     const char *type, const char *cache, const struct http_extra *extra,

@@ -11,7 +11,7 @@ struct http_refusal;
 
 #define HTTP_JSON "application/json"
 
-/* Headers that only some answers have; NULL: not this one. */
+/* Headers that only some answers have; NULL: not in this one. */
 struct http_extra {
 	const char *allow, *cookie;
 	unsigned retry_after_s; /* 0: not said */
@@ -22,7 +22,7 @@ enum MHD_Result http_send_text(struct MHD_Connection *connection,
     unsigned status, const char *type, const char *text,
     const struct http_extra *extra);
 
-/* Sends {"answer": "..."}, of a command. */
+/* Sends {"answer": "..."}, the answer to a command. */
 enum MHD_Result http_send_answer(
     struct MHD_Connection *connection, const char *text);
 

@@ -10,7 +10,7 @@
 #include "commands/call.h"
 #include "http/response.h"
 
-/* Lax would do for the cookie as well: nothing is changed by GET. */
+/* SameSite=Lax would do as well: no GET changes anything. */
 #define COOKIE_RIGHTS "; Path=/; HttpOnly; SameSite=Strict"
 
 static enum MHD_Result

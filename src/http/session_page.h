@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * /api/v1/session of the HTTP port: who one is, signing in and out.
+ * /api/v1/session of the HTTP port: shows the caller, signs in and out.
  *
  *   GET      {"user": "alice", "level": "operator", "csrf": "...",
  *             "sign_in": true, "why": ""}
  *   POST     {"user": "alice", "password": "..."} signs in: the same, with a
  *            cookie
- *   DELETE   signs out: the same, of who has not signed in
+ *   DELETE   signs out: the same, as without a user
  *
- * user is "" for who has not signed in; sign_in says whether one can, and why
- * why one cannot.  Control thread.
+ * user is "" for a caller that has not signed in.  sign_in says whether the
+ * caller can do so; if not, why says why not.  Control thread.
  */
 #ifndef HTTP_SESSION_PAGE_H
 #define HTTP_SESSION_PAGE_H

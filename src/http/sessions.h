@@ -2,15 +2,15 @@
  * The sessions of users who are signed in at the HTTP port.
  *
  * A session belongs to a token, which the client sends with each request: a
- * random one in a cookie, or its Authorization header.  Of a token only a keyed
- * hash is kept.  The number of sessions is limited; the one that was not used
- * for the longest time makes room.  A session ends when it was not used for
+ * random one in a cookie, or its Authorization header.  Only a keyed hash of
+ * the token is kept.  The number of sessions is limited; the least recently
+ * used one makes room.  A session ends when it was not used for
  * SESSION_IDLE_MS, after SESSION_AGE_MS, or when the file of users changes:
- * then everybody signs in again, so what was taken away there is taken away at
- * once.
+ * then all users sign in again, so rights that were removed from the file are
+ * lost at once.
  *
- * A CSRF token is derived from what authenticates a request: a page of another
- * origin can have a browser send that, but can read no answer that has the
+ * A CSRF token is derived from what authenticates a request.  A page of another
+ * origin can make a browser send that, but cannot read an answer, which has the
  * token.
  *
  * All functions run on the control thread.
@@ -53,26 +53,28 @@ struct http_sessions {
 	unsigned char key[SESSION_HASH_SIZE];
 };
 
-/* Draws the key.  Returns false when the system has no random bytes. */
+/* Begins without sessions, and makes the key.  Returns false when the system
+ * has no random bytes. */
 bool http_sessions_init(struct http_sessions *sessions) MUST_CHECK;
 
 /* Ends all sessions. */
 void http_sessions_fini(struct http_sessions *sessions);
 
-/* Reads what the file is now; all 0 if there is none. */
+/* Returns the stamp of the file as it is now, all 0 if there is none. */
 struct users_stamp users_stamp_read(const char *path);
 
-/* Draws a token.  Returns false when the system has no random bytes. */
+/* Makes a random token.  Returns false when the system has no random bytes. */
 bool session_token_make(char out[SESSION_TOKEN_SIZE]) MUST_CHECK;
 
-/* Begins a session of the user, who authenticated by the file of that stamp.
- * Returns NULL when memory is short. */
+/* Begins a session of the user, who was authenticated by the file with that
+ * stamp.  Returns NULL when memory is short. */
 struct http_session *http_session_begin(struct http_sessions *sessions,
     const char *token, bool by_header, const struct user *user,
     const struct users_stamp *stamp);
 
-/* Returns the session of the token, unless it has ended, and counts that as a
- * use; users: the path of the file of users, NULL: there is none. */
+/* Returns the session of the token, or NULL if it has ended or does not exist,
+ * and counts the call as a use.  users: the path of the file of users; NULL:
+ * there is none. */
 struct http_session *http_session_find(struct http_sessions *sessions,
     const char *token, bool by_header, const char *users);
 

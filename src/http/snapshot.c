@@ -10,8 +10,7 @@
 #include "commands/command.h"
 #include "stats/stat_rows.h"
 
-/* The members, and the commands whose answers they are; NULL: not a command's.
- */
+/* The members, and the commands that they are answers of; NULL: no command. */
 static const struct shown_part {
 	const char *name, *command;
 } members[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The snapshot: all that the status page shows, as one JSON object, made in
- * parts.  Its members are answers of commands; in `stat` with the columns that
- * the page has.
+ * parts.  Its members are answers of commands; `stat` has only the columns that
+ * the page shows.
  *
  * Control thread.
  */

@@ -41,7 +41,7 @@ struct tls_front {
 	struct unsent in;  /* data to libmicrohttpd */
 };
 
-/* The output of the calls below, before a socket has taken it. */
+/* The records and data that a call makes, before a socket has taken them. */
 static uint8_t records[OUT_SIZE], client_data[DATA_SIZE];
 
 enum front_step { FRONT_WAITS, FRONT_MOVED, FRONT_OVER };
@@ -111,7 +111,7 @@ send_rest(int fd, struct unsent *unsent)
 	return true;
 }
 
-/* Sends the data, and keeps what the socket does not take.  Nothing is unsent
+/* Sends the data, and keeps what the socket does not take.  unsent has nothing
  * before.  Returns false when the socket is broken, or memory is short. */
 static bool
 send_or_keep(int fd, const uint8_t *data, size_t size, struct unsent *unsent)
@@ -145,7 +145,7 @@ took_io(struct tls_front *f, const struct tls_io *io)
 	return send_or_keep(f->tcp, records, io->out_n, &f->out);
 }
 
-/* Another handshake has computed in this turn of the loop. */
+/* Returns whether another handshake has computed in this turn of the loop. */
 static bool
 handshake_has_to_wait(const struct tls_front *f)
 {
@@ -168,7 +168,7 @@ shake_hands(struct tls_front *f)
 	if (tls_conn_computes_long(f->conn))
 		f->fronts->computed_at = ev_now(f->fronts->loop);
 	progress = tls_conn_handshake(f->conn, &io);
-	/* After a failure that is an alert. */
+	/* After a failure, out has an alert. */
 	if (!took_io(f, &io) || progress == TLS_PROGRESS_FAILED)
 		return FRONT_OVER;
 	if (progress == TLS_PROGRESS_DONE) {

@@ -19,7 +19,8 @@
 #include "base/list.h"
 #include "tls/context.h"
 
-/* For the handshake, and for the end after libmicrohttpd has closed. */
+/* The most time for the handshake, and for the end after libmicrohttpd has
+ * closed. */
 #define TLS_FRONT_TIMEOUT_S 10.
 
 struct tls_fronts {
@@ -31,8 +32,8 @@ struct tls_fronts {
 	void *arg;
 };
 
-/* Without fronts so far.  ended(arg) is called on the loop after each end of a
- * front. */
+/* Begins without fronts.  Calls ended(arg) on the loop after a front has
+ * ended. */
 void tls_fronts_init(struct tls_fronts *fronts, struct ev_loop *loop,
     void (*ended)(void *arg), void *arg);
 
