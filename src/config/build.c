@@ -23,11 +23,12 @@ struct build {
 	struct spec *spec;
 	struct err_list *errors;
 	const struct draft_section *defaults; /* NULL: the file has none */
-	/* A line could not be read: what follows from others may be wrong. */
+	/* A line could not be read, so what follows from the others may be
+	 * wrong. */
 	bool incomplete;
 };
 
-/* Splits the head and finds its kind; SECTION_KINDS after an error. */
+/* Splits the head and finds its kind.  Returns SECTION_KINDS after an error. */
 static enum section_kind
 classify(struct build *b, struct draft_section *s)
 {
@@ -179,7 +180,7 @@ check_value(struct build *b, const struct draft_entry *e)
 	return true;
 }
 
-/* Whether the key stood above in the same section already. */
+/* Adds an error if the key was given before in the same section. */
 static void
 check_repeated(
     struct build *b, const struct draft_section *s, const struct draft_entry *e)
@@ -229,8 +230,8 @@ find_entry(const struct draft_section *s, const char *name)
 	return NULL;
 }
 
-/* Sets the key from [defaults]; false when that does not have it, or when it
- * has an error, which read_defaults() has reported. */
+/* Sets the key from [defaults].  Returns false if [defaults] does not have it,
+ * or has it with an error, which read_defaults() has reported. */
 static bool
 set_from_defaults(struct build *b, const struct key *key, void *object)
 {
@@ -339,7 +340,7 @@ read_section(struct build *b, struct draft_section *s)
 	s->has_errors = b->errors->n != errors_before;
 }
 
-/* The pool that is there when the file names none. */
+/* Makes the pool that exists when the file names none. */
 static bool
 make_main_pool(struct build *b)
 {
@@ -382,7 +383,7 @@ make_objects(struct build *b)
 	return spec->pools_n > 0 || make_main_pool(b);
 }
 
-/* Reads [defaults] into objects of its own, for its errors alone. */
+/* Reads [defaults] into objects that are thrown away, to report its errors. */
 static bool
 read_defaults(struct build *b, const struct draft_section *s)
 {
@@ -412,7 +413,7 @@ read_defaults(struct build *b, const struct draft_section *s)
 	return ok;
 }
 
-/* A file without the section has its defaults all the same. */
+/* Sets the defaults of a section that no file has. */
 static void
 complete_section(struct build *b, enum section_kind kind)
 {
@@ -424,7 +425,8 @@ complete_section(struct build *b, enum section_kind kind)
 	read_section(b, &none);
 }
 
-/* A host may have a name that no key would take. */
+/* Completes [global]: the default of node is the host's name, unless the key
+ * would not allow that. */
 static bool
 complete_global(struct build *b)
 {

@@ -17,19 +17,20 @@
 struct spec *build_spec(struct draft *draft, const struct spec *present,
     struct err_list *errors) MUST_CHECK;
 
-/* Adds one error for the entry, which either has a line (config/draft.h) or a
- * name that is not a key of the section: what to write instead. */
+/* Adds one error for the entry, which says what to write instead.  The entry
+ * either has a line (config/draft.h), or a name that is not a key of the
+ * section. */
 void build_unknown(const struct draft_section *section,
     const struct draft_entry *entry, struct err_list *errors);
 
 /* Adds an error for each address that two sockets want, and for a missing
  * frontend or backend; the latter with the file (NULL: the command line).
- * empty: there was not a single section. */
+ * empty: there is no section at all. */
 void build_check(const struct spec *spec, const char *file, bool empty,
     struct err_list *errors);
 
-/* Likewise for one server and its backend: its check, its agent, its source,
- * and its on_up. */
+/* Adds errors about one server in its backend: about its check, its agent, its
+ * source, and its on_up. */
 void build_check_server(const struct backend_spec *backend,
     const struct server_spec *server, struct err_list *errors);
 
@@ -52,13 +53,13 @@ void build_check_sets(
 void build_check_sni(const struct spec *spec,
     const struct frontend_spec *frontend, struct err_list *errors);
 
-/* Whether the rules of the frontend have nothing but names, so that their order
- * makes no difference. */
+/* Returns whether the rules of the frontend have nothing but names, so that
+ * their order makes no difference. */
 bool build_rules_are_names(const struct frontend_spec *frontend);
 
 /* Adds a change for each name of a rule that is new, was removed, or has
- * another backend, wherever its line is.  Both have build_rules_are_names.
- * Returns false when memory is short. */
+ * another backend, wherever its line is.  build_rules_are_names must be true of
+ * both.  Returns false when memory is short. */
 bool build_diff_sni(const struct spec *old_spec,
     const struct frontend_spec *old, const struct spec *new_spec,
     const struct frontend_spec *new, const char *label,
@@ -68,11 +69,12 @@ bool build_diff_sni(const struct spec *old_spec,
  * that deny no client, and for limits that another limit covers. */
 void build_access_warnings(const struct spec *spec, struct err_list *warnings);
 
-/* Moves the address behind the range, whose bits it has.  Returns false if
- * there is none in the family. */
+/* Moves `at`, an address in the range, to the address behind the range.
+ * Returns false if the family has none. */
 bool build_step_behind(const struct cidr *range, struct endpoint *at);
 
-/* Makes the recipes of the lists, whose files are not read here. */
+/* Makes the recipes of the lists, and adds errors.  Does not read the lists'
+ * files. */
 void build_lists(struct spec *spec, struct err_list *errors);
 
 /* Adds a warning for each entry that another one of its list has, for each file
@@ -81,13 +83,13 @@ void build_lists(struct spec *spec, struct err_list *errors);
 void build_list_warnings(const struct spec *spec, struct err_list *warnings);
 
 /* Makes the contexts of the [tls] sections, for the roles in which they are
- * used: so all of their files are read.  Adds what is wrong with them to
- * errors, at the line of the key or of the listen or server.  present: as in
- * config_load_all.  Blocks. */
+ * used, and so reads all of their files.  Adds an error for each fault, at the
+ * line of the key or of the listen or server.  present: as in config_load_all.
+ * Blocks. */
 void build_tls(struct spec *spec, const struct spec *present,
     const struct draft *draft, struct err_list *errors);
 
-/* Likewise for one server, whose section may not have been used before. */
+/* Does the same for one server, whose section may not have been used before. */
 void build_tls_server(struct spec *spec, const struct backend_spec *backend,
     const struct server_spec *server, struct err_list *errors);
 
@@ -95,15 +97,15 @@ void build_tls_server(struct spec *spec, const struct backend_spec *backend,
 void build_tls_warnings(const struct spec *spec, struct err_list *warnings);
 
 /* Adds a warning for each starttls without effect, and for servers whose TLS
- * would have the TLS of clients inside. */
+ * would carry the clients' TLS inside. */
 void build_starttls_warnings(
     const struct spec *spec, struct err_list *warnings);
 
-/* Adds a warning for each server that has no port of its own, behind a frontend
+/* Adds a warning for each server without a port of its own, behind a frontend
  * with an address whose clients have no port that the server could take. */
 void build_port_warnings(const struct spec *spec, struct err_list *warnings);
 
-/* Adds an error for each circle of fallbacks of the frontend. */
+/* Adds an error for each cycle of fallbacks of the frontend. */
 void build_check_fallbacks(const struct spec *spec,
     const struct frontend_spec *frontend, struct err_list *errors);
 
@@ -111,9 +113,9 @@ void build_check_fallbacks(const struct spec *spec,
  * matches before it, or the frontend does not listen on its ports. */
 void build_route_warnings(const struct spec *spec, struct err_list *warnings);
 
-/* Finds the server that each `track` names and adds what is wrong with it to
- * errors: there is none, it has no health of its own to be followed, or the
- * server has further settings that would be without effect. */
+/* Finds the server that each `track` names.  Adds an error if there is none, if
+ * it has no health of its own to be followed, or if the tracking server has
+ * further settings that would be without effect. */
 void build_track(struct spec *spec, struct err_list *errors);
 
 #endif

@@ -53,7 +53,7 @@ build_step_behind(const struct cidr *range, struct endpoint *at)
 	return false;
 }
 
-/* Returns the first of the rules that names the address. */
+/* Returns the first of the rules whose range has the address, or NULL. */
 static const struct access_spec *
 find_range_with(
     const struct frontend_spec *f, size_t rules, const struct endpoint *at)
@@ -87,8 +87,8 @@ rules_cover_range(const struct frontend_spec *f, size_t rules,
 	return true;
 }
 
-/* Returns whether the rules before it match every client of the rule together.
- * All clients are those of three families. */
+/* Returns whether the rules before the rule match all of its clients together.
+ * A rule for all is for the clients of three families. */
 static bool
 rules_cover(
     const struct frontend_spec *f, size_t rule, struct cover_lines *lines)
@@ -133,7 +133,8 @@ warn_of_unreachable(
 		    access_spec_text(cover, earlier), cover->place.line);
 }
 
-/* Clients without a match are admitted, so such rules change nothing. */
+/* Warns of allow rules without a deny, which change nothing: clients without a
+ * match are admitted. */
 static void
 warn_of_no_deny(const struct frontend_spec *f, struct err_list *warnings)
 {
@@ -149,7 +150,7 @@ warn_of_no_deny(const struct frontend_spec *f, struct err_list *warnings)
 
 /* -- limits -- */
 
-/* Whether both limits count the same clients in the same way. */
+/* Returns whether both limits count the same clients in the same way. */
 static bool
 count_alike(const struct limit_spec *a, const struct limit_spec *b)
 {
@@ -180,7 +181,8 @@ rate_is_bound(const struct limit_spec *by, const struct limit_spec *limit)
 	           limit_spec_burst(by) <= limit_spec_burst(limit));
 }
 
-/* A client may use the bytes of the whole unit at once. */
+/* Returns whether `by` allows no more bytes than limit: a client may use those
+ * of the whole unit at once. */
 static bool
 bytes_are_bound(const struct limit_spec *by, const struct limit_spec *limit)
 {
@@ -190,8 +192,8 @@ bytes_are_bound(const struct limit_spec *by, const struct limit_spec *limit)
 	               per_hour((double)limit->bytes.count, limit->bytes.unit));
 }
 
-/* Whether a client that `by` admits is within the limit.  A limit that delays
- * admits clients that come too early. */
+/* Returns whether each client that `by` admits is within the limit.  That is
+ * not so if `by` delays clients, since it admits those that come too early. */
 static bool
 limit_covers(const struct limit_spec *by, const struct limit_spec *limit)
 {
@@ -201,8 +203,8 @@ limit_covers(const struct limit_spec *by, const struct limit_spec *limit)
 	       rate_is_bound(by, limit) && bytes_are_bound(by, limit);
 }
 
-/* Returns a limit that covers the other, unless both cover each other and the
- * other is the first. */
+/* Returns a limit that covers the other one, or NULL.  If two cover each other,
+ * only the second counts as covered. */
 static const struct limit_spec *
 find_covering_limit(const struct frontend_spec *f, size_t limit)
 {

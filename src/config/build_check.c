@@ -18,15 +18,16 @@ is_any_ipv4(const struct addr *a)
 	       a->in.sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-/* `:80` opens 0.0.0.0:80 as well.  Port 0 is a new one each time. */
+/* Returns whether the addresses cannot both be listened on: `:80` opens
+ * 0.0.0.0:80 as well.  Port 0 is a new port each time. */
 static bool
 collide(const struct listen_spec *a, const struct listen_spec *b)
 {
 	char text_a[ADDR_TEXT_SIZE], text_b[ADDR_TEXT_SIZE];
 	unsigned port = addr_port(&a->addr);
 
-	/* Nearly all of thousands of listens differ here: the full comparison
-	 * is rare. */
+	/* With thousands of listens, nearly all differ here: the full
+	 * comparison is rare. */
 	if (port != addr_port(&b->addr) || addr_has_any_port(&a->addr))
 		return false;
 	if ((a->both_families && is_any_ipv4(&b->addr)) ||
@@ -61,7 +62,8 @@ is_at(const struct listen_spec *l, const struct addr *addr)
 	return addr_equal(&l->addr, addr) && !addr_has_any_port(addr);
 }
 
-/* Against those that stand before it.  Returns false after an error. */
+/* Checks an address against those that come before it.  Returns false after an
+ * error. */
 static bool
 check_listen(const struct spec *spec, const struct listen_spec *l,
     struct err_list *errors)
@@ -90,7 +92,7 @@ check_listen(const struct spec *spec, const struct listen_spec *l,
 	return true;
 }
 
-/* A range has one error. */
+/* Checks the frontend's addresses.  A range gets one error. */
 static void
 check_listens(const struct spec *spec, const struct frontend_spec *f,
     struct err_list *errors)
@@ -151,8 +153,8 @@ check_hash(const struct backend_spec *b, struct err_list *errors)
 	    b->name, factor);
 }
 
-/* Reports what the kind of check needs and was not given, by -k or in a file.
- */
+/* Reports what the kind of check needs and was not given, by -k or in a
+ * file. */
 static void
 check_needs(const struct backend_spec *b, struct err_list *errors)
 {
@@ -178,7 +180,7 @@ check_needs(const struct backend_spec *b, struct err_list *errors)
 	    b->name);
 }
 
-/* Options without effect are errors. */
+/* Checks the backend's checks.  Options without effect are errors. */
 static void
 check_checks(const struct backend_spec *b, struct err_list *errors)
 {
@@ -236,7 +238,7 @@ check_agent(const struct backend_spec *b, const struct server_spec *s,
 	    s->name);
 }
 
-/* The options of the server's check and of its agent, and on_up. */
+/* Checks the options of the server's check and of its agent, and on_up. */
 static void
 check_server(const struct backend_spec *b, const struct server_spec *s,
     struct err_list *errors)
@@ -276,7 +278,7 @@ check_server(const struct backend_spec *b, const struct server_spec *s,
 	    "so that needs a port; write check_port=NUMBER",
 	    s->name);
 	check_agent(b, s, errors);
-	/* A backup that comes up leaves the sessions of all backups alone. */
+	/* A backup that comes up does not close sessions of backups. */
 	REFUSE_IF(s->backup &&
 	              optional_or(s->on_up, ON_UP_KEEP) == ON_UP_CLOSE_BACKUP,
 	    s, errors,
@@ -285,7 +287,7 @@ check_server(const struct backend_spec *b, const struct server_spec *s,
 	    s->name);
 }
 
-/* A server and where its connections come from are of one family. */
+/* Checks that a server and the source of its connections are of one family. */
 static void
 check_source(const struct backend_spec *b, const struct server_spec *s,
     struct err_list *errors)
@@ -308,7 +310,8 @@ check_source(const struct backend_spec *b, const struct server_spec *s,
 	    family == AF_INET6 ? "IPv4" : "IPv6");
 }
 
-/* A check has no client whose port it could take. */
+/* Checks that the check has a port: it has no client whose port it could
+ * take. */
 static void
 check_port(const struct backend_spec *b, const struct server_spec *s,
     struct err_list *errors)
@@ -331,7 +334,7 @@ build_check_server(const struct backend_spec *backend,
 	check_source(backend, server, errors);
 }
 
-/* By name, and those of one name as they stand in the file. */
+/* Orders by name, and servers of one name as they are in the file. */
 static int
 by_name(const void *one, const void *other)
 {
@@ -341,7 +344,8 @@ by_name(const void *one, const void *other)
 	return order ? order : (*a > *b) - (*a < *b);
 }
 
-/* Sorted: comparing each with each takes a second for 20 000 servers. */
+/* Checks that names differ, in a sorted array: comparing each with each takes a
+ * second for 20 000 servers. */
 static void
 check_names(const struct backend_spec *b, struct err_list *errors)
 {
@@ -416,7 +420,8 @@ build_check(const struct spec *spec, const char *file, bool empty,
 #define TRACK_ERROR(s, errors, ...)                                            \
 	ERROR_AT(s, errors, "server: track: " __VA_ARGS__)
 
-/* *backend is that of s, and gets that of the server that s tracks. */
+/* Finds the server that s tracks.  *backend is that of s, and is set to that of
+ * the tracked server. */
 static bool
 find_tracked(const struct spec *spec, const struct server_spec *s,
     size_t *backend, size_t *ret_server, struct err_list *errors)
@@ -452,7 +457,8 @@ find_tracked(const struct spec *spec, const struct server_spec *s,
 	return false;
 }
 
-/* Settings of checks that it would not have. */
+/* Returns whether the server has settings of checks, which tracking would leave
+ * without effect. */
 static bool
 has_checks(const struct server_spec *s)
 {

@@ -55,7 +55,8 @@ config_read_lists(struct spec *spec, struct err_list *errors)
 
 /* -- warnings -- */
 
-/* Entries are compared with each other, so long lists belong into files. */
+/* The most entries that are compared with each other; long lists belong in
+ * files. */
 #define COMPARED_MAX 1000u
 
 static const struct list_entry_spec *

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* The addresses of a frontend.  Where clients begin with a PROXY header, that
- * names the port. */
+/* The addresses of a frontend, without those where a PROXY header names the
+ * port. */
 struct ways {
 	const struct frontend_spec *frontend;
 	unsigned low, high; /* ports, 0: none that is known */

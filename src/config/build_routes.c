@@ -8,11 +8,11 @@
 
 #include "model/sni_map.h"
 
-/* Each rule is compared with all before it, and those of a file with more rules
- * than this among its first ones alone. */
+/* Each rule is compared with all before it.  In a frontend with more rules,
+ * only the first ones are checked. */
 #define RULES_COMPARED 1000
 
-/* Whether one of the ranges has the range. */
+/* Returns whether one of the ranges includes the range. */
 static bool
 range_is_covered(const struct rule_ranges *by, const struct cidr *range)
 {
@@ -31,8 +31,9 @@ list_is_covered(const struct rule_ranges *by, const struct list_use *use)
 	return false;
 }
 
-/* Whether the condition a holds wherever b does, as far as that can be told
- * without the contents of lists; without addresses it always holds. */
+/* Returns whether condition a holds wherever b does, as far as that is known
+ * without the contents of lists.  A condition without addresses always
+ * holds. */
 static bool
 ranges_cover(const struct rule_ranges *a, const struct rule_ranges *b)
 {
@@ -59,7 +60,7 @@ ports_cover(const struct rule_ports *a, const struct rule_ports *b)
 	return a->n == 0 || (b->n > 0 && found == b->n);
 }
 
-/* A word of a list with blanks. */
+/* A word of a text whose words are separated by blanks. */
 struct word {
 	const char *at;
 	size_t len;
@@ -68,14 +69,15 @@ struct word {
 static bool
 word_covers(struct word a, struct word b)
 {
-	/* `*.x` has `.x` at the end of all names below it. */
+	/* `*.x` covers all names that end in `.x`. */
 	if (a.len > 2 && a.at[0] == '*' && b.len > a.len - 1 &&
 	    memcmp(a.at + 1, b.at + b.len - (a.len - 1), a.len - 1) == 0)
 		return true;
 	return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
 }
 
-/* The same for lists of names, or of protocols, in which no `*.` begins one. */
+/* Returns whether the words of a cover all those of b: names, or protocols,
+ * none of which begins with `*.`. */
 static bool
 words_cover(const char *a, const char *b)
 {
@@ -104,7 +106,7 @@ tls_covers(const struct rule_spec *a, const struct rule_spec *b)
 /* A condition that several rules can fulfil together. */
 enum condition { NO_CONDITION, SRC, DST, PORTS };
 
-/* Whether a matches wherever b does, but for that condition. */
+/* Returns whether a matches wherever b does, the condition `except` apart. */
 static bool
 route_rule_covers(
     const struct rule_spec *a, const struct rule_spec *b, enum condition except)
@@ -118,12 +120,12 @@ route_rule_covers(
 
 /* -- several rules together -- */
 
-/* The rules before one, of which some may cover it together. */
+/* The rules before a rule, some of which may cover it together. */
 struct earlier {
 	const struct frontend_spec *f;
 	size_t n; /* the rule's index */
 	enum condition condition;
-	unsigned first_line, last_line; /* of those that do */
+	unsigned first_line, last_line; /* of those that cover it */
 };
 
 static const struct rule_ranges *
@@ -189,7 +191,8 @@ earlier_cover_list(struct earlier *e, const struct list_use *use)
 	return false;
 }
 
-/* Without addresses, a rule is for all of three families. */
+/* Returns whether the earlier rules cover the addresses of the rule.  A rule
+ * without addresses is for all of three families. */
 static bool
 earlier_cover_ranges(struct earlier *e)
 {
@@ -211,7 +214,7 @@ earlier_cover_ranges(struct earlier *e)
 	return covered;
 }
 
-/* Returns the last port of an earlier rule's ports that have this one, or 0. */
+/* Returns the last port of an earlier rule's range that has this port, or 0. */
 static unsigned
 find_earlier_ports(struct earlier *e, unsigned port)
 {
@@ -227,7 +230,8 @@ find_earlier_ports(struct earlier *e, unsigned port)
 	return 0;
 }
 
-/* A rule without ports is for clients as well whose port is not known. */
+/* Returns whether the earlier rules cover the ports of the rule.  A rule
+ * without ports is also for clients whose port is not known. */
 static bool
 earlier_cover_ports(struct earlier *e)
 {
@@ -282,7 +286,7 @@ warn_if_covered(
 	char first[DRAFT_FIRST_SIZE];
 	size_t i = index;
 
-	/* Neighbours with names alone are tried at once. */
+	/* Neighbours with nothing but names are tried together. */
 	while (run && i > 0 && rule_spec_has_names_alone(&f->rules[i - 1]))
 		i--;
 	for (size_t j = 0; j < i; j++) {
@@ -298,7 +302,7 @@ warn_if_covered(
 	warn_if_covered_together(f, index, warnings);
 }
 
-/* Whether clients may have connected to one of the ports. */
+/* Returns whether clients may have connected to one of the ports. */
 static bool
 is_reachable(const struct frontend_spec *f, const struct rule_ports *ports)
 {
@@ -342,7 +346,7 @@ find_backend_route(const struct frontend_spec *f, size_t backend)
 	return NULL;
 }
 
-/* Whether the fallbacks from there on lead back to the same line. */
+/* Returns whether the fallbacks from there on lead back to the same line. */
 static bool
 is_in_circle(const struct frontend_spec *f, const struct route_spec *from)
 {

@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "config/build.h"
 
-/* Whether the rest of a name, behind the set's prefix, is a number that a
- * member may have. */
+/* Returns whether the rest of a name, behind the set's prefix, is a number that
+ * a member may have. */
 static bool
 is_number_of(const struct set_spec *set, const char *rest)
 {
@@ -49,8 +49,8 @@ build_check_set_name(const struct backend_spec *backend,
 		    set->prefix, set->max);
 }
 
-/* Whether members of both sets may get the same name: `app` with app11 and
- * `app1` with app11. */
+/* Returns whether members of both sets may get the same name: app11 is one of
+ * `app`, and the first of `app1`. */
 static bool
 sets_clash(const struct set_spec *a, const struct set_spec *b)
 {
@@ -70,7 +70,7 @@ sets_clash(const struct set_spec *a, const struct set_spec *b)
 	           n * 10 + 1 <= shorter->max);
 }
 
-/* Tries the files that a source over HTTP needs. */
+/* Checks that the files that a source over HTTP needs can be read. */
 static void
 check_set_settings(const struct set_spec *set, struct err_list *errors)
 {

@@ -73,8 +73,8 @@ sort_names(const struct frontend_spec *f, struct names *ret_names)
 	return true;
 }
 
-/* Whether all rules from one to the other have names alone: they are tried at
- * once. */
+/* Returns whether all rules from one to the other have nothing but names: they
+ * are tried together. */
 static bool
 are_neighbours(const struct frontend_spec *f, size_t from, size_t to)
 {
@@ -105,8 +105,8 @@ check_duplicates(const struct frontend_spec *f, const struct names *names,
 	}
 }
 
-/* Counts the different protocols of the rules, up to one too many, and returns
- * the rule with that one, or NULL. */
+/* Counts the different protocols of the rules.  Returns the rule with the first
+ * one that is too many, or NULL. */
 static const struct rule_spec *
 find_excess_protocol(const struct frontend_spec *f)
 {

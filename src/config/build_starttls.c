@@ -3,8 +3,8 @@
  */
 #include "config/build.h"
 
-/* Whether sessions of the frontend may be read for their hello: as
- * frontend->inspects. */
+/* Returns whether sessions of the frontend may be read for their hello, as
+ * frontend->inspects says at run time. */
 static bool
 wants_hello(const struct spec *spec, const struct frontend_spec *f)
 {
@@ -23,8 +23,8 @@ wants_hello(const struct spec *spec, const struct frontend_spec *f)
 	return false;
 }
 
-/* A client whose request was answered here sends TLS, which no server finds
- * inside that of lfproxy. */
+/* Warns of servers with TLS for clients with TLS: a client whose request was
+ * answered here sends TLS, which no server expects inside lfproxy's. */
 static void
 warn_of_nested(const struct frontend_spec *f, const struct listen_spec *l,
     const struct backend_spec *b, struct err_list *warnings)

@@ -11,7 +11,7 @@
 #include "tls/context.h"
 #include "tls/file_errors.h"
 
-/* The section of the server, or NULL: plain TCP. */
+/* Returns the section of the server, or NULL for plain TCP. */
 static struct tls_spec *
 tls_of_server(const struct spec *spec, const struct backend_spec *b,
     const struct server_spec *s)
@@ -92,8 +92,8 @@ begins_with_word(const char *text, const char *word)
 	return strncmp(text, word, len) == 0 && text[len] == ' ';
 }
 
-/* Returns the entry that has the file that is named in the text; of several,
- * the one whose key the text begins_with_word with.  NULL: none. */
+/* Returns the entry that has the file that the text names.  If several have it,
+ * returns the one whose key the text begins with.  NULL: none. */
 static const struct draft_entry *
 entry_of_file(const struct draft_section *draft, const char *text)
 {
@@ -105,7 +105,7 @@ entry_of_file(const struct draft_section *draft, const char *text)
 		const struct key *k = key_find(SECTION_TLS, e->name);
 		size_t n = k && e->value ? named_length(e->value, text) : 0;
 
-		/* A path has a dot or a slash more than other words. */
+		/* Unlike other words, a path has a dot or a slash. */
 		if (n == 0 || !strpbrk(e->value, "/."))
 			continue;
 		if (n > longest ||
@@ -117,8 +117,8 @@ entry_of_file(const struct draft_section *draft, const char *text)
 	return found;
 }
 
-/* Returns whether the list has the sentence about the section: its other role
- * has the same files. */
+/* Returns whether the list has the sentence about the section already, because
+ * the section's other role has the same files. */
 static bool
 is_reported(const struct section_tls *s, const char *text)
 {
@@ -148,7 +148,7 @@ report_file(void *section, const char *text)
 
 /* -- checks -- */
 
-/* Settings that contradict each other in every role. */
+/* Checks for settings that contradict each other in every role. */
 static bool
 check_settings(const struct section_tls *s)
 {
@@ -204,7 +204,7 @@ make_context(struct section_tls *s, enum tls_role role)
 	report_file(s, err.text);
 }
 
-/* A listen needs a certificate. */
+/* Checks that the section of a listen has a certificate. */
 static bool
 check_tls_listen(const struct spec *spec, const struct frontend_spec *f,
     const struct listen_spec *l, struct err_list *errors)
@@ -220,7 +220,8 @@ check_tls_listen(const struct spec *spec, const struct frontend_spec *f,
 	return false;
 }
 
-/* The HTTP port needs a certificate, and speaks HTTP/1.1 only. */
+/* Checks that the section of the HTTP port has a certificate, and no protocol
+ * but HTTP/1.1. */
 static bool
 check_tls_http(const struct spec *spec, const struct listen_spec *l,
     struct err_list *errors)
@@ -243,7 +244,8 @@ check_tls_http(const struct spec *spec, const struct listen_spec *l,
 	return false;
 }
 
-/* A unix socket has no name that could be in a certificate. */
+/* Checks that a name is known: a unix socket has none that could be in a
+ * certificate. */
 static bool
 check_tls_server(const struct backend_spec *b, const struct server_spec *s,
     const struct tls_spec *t, struct err_list *errors)
@@ -262,7 +264,8 @@ check_tls_server(const struct backend_spec *b, const struct server_spec *s,
 
 /* -- uses -- */
 
-/* The roles in which the section is used; cleared where a use is wrong. */
+/* The roles in which a section is used, and whether one of its uses is
+ * wrong. */
 struct tls_use {
 	bool in[TLS_ROLES], wrong;
 };
@@ -284,7 +287,8 @@ find_uses(
 		for (size_t j = 0; j < f->listens_n; j++) {
 			const struct listen_spec *l = &f->listens[j];
 
-			/* The first port of a range speaks for all. */
+			/* The error of the first port of a range is that of
+			 * all. */
 			if (!l->tls.is_set || l->in_range)
 				continue;
 			uses[l->tls.value].in[TLS_ACCEPTS] = true;
@@ -369,7 +373,8 @@ build_tls_server(struct spec *spec, const struct backend_spec *backend,
 			ERROR_AT(tls, warnings, "warning: " __VA_ARGS__);      \
 	} while (0)
 
-/* A setting without effect in the roles in which the section is used. */
+/* Warns of settings without effect in the roles in which the section is
+ * used. */
 static void
 warn_of_roles(const struct tls_spec *t, struct err_list *warnings)
 {
@@ -458,7 +463,7 @@ has_sentence(const struct err_list *list, const struct err_entry *entry)
 	return false;
 }
 
-/* The files of both roles, each once. */
+/* Warns of faults in the files of both roles, of each once. */
 static void
 warn_of_files(const struct tls_spec *t, struct err_list *warnings)
 {
@@ -483,9 +488,10 @@ warn_of_files(const struct tls_spec *t, struct err_list *warnings)
 		err_list_fini(&found[role]);
 }
 
-/* Returns whether the server's certificate has to be for its address, and from
- * an authority of the system.  No public authority confirms an address of a
- * private network, and hardly any confirms another address. */
+/* Returns whether the server's certificate would have to be for its address,
+ * and signed by an authority of the system.  No public authority signs
+ * certificates for addresses of private networks, and hardly any for other
+ * addresses. */
 static bool
 is_unlikely(const struct tls_spec *t, const struct server_spec *s)
 {

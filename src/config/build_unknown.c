@@ -12,8 +12,8 @@
 #define BLANKS " \t"
 
 /* Finds the key that the first words of the line name, joined as in
- * `timeout client`; the most words first.  *ret_rest gets what follows them,
- * *ret_words their number.  Returns NULL when there is none. */
+ * `timeout client`; tries the most words first.  *ret_rest is what follows
+ * them, *ret_words their number.  Returns NULL if there is none. */
 static const struct key *
 key_of_words(enum section_kind kind, const char *line, const char **ret_rest,
     unsigned *ret_words)
@@ -44,7 +44,8 @@ key_of_words(enum section_kind kind, const char *line, const char **ret_rest,
 	return found;
 }
 
-/* The line names a key of the section, and has no '=' behind the key. */
+/* Reports a line that begins with a key of the section, and has no '=' behind
+ * it. */
 static void
 report_separator(const struct draft_entry *e, const struct key *key,
     const char *rest, unsigned words, struct err_list *errors)
@@ -52,7 +53,7 @@ report_separator(const struct draft_entry *e, const struct key *key,
 	const char *value = rest + strspn(rest, BLANKS);
 	const char *advice;
 	bool equals = *value == '=';
-	/* `listen: 80` and `listen : 80`, but not `listen :80`. */
+	/* True for `listen: 80` and `listen : 80`, but not for `listen :80`. */
 	bool colon = *value == ':' && (value == rest || value[1] == '\0' ||
 	                                  strchr(BLANKS, value[1]));
 
@@ -87,8 +88,8 @@ report_line(const struct draft_section *s, const struct draft_entry *e,
 		    "comment (; ...)");
 }
 
-/* Whether the key is one of another section, in which case there is an
- * error. */
+/* Returns whether the key belongs in another section, and adds an error
+ * then. */
 static bool
 report_misplaced(const struct draft_section *s, const struct draft_entry *e,
     struct err_list *errors)
@@ -122,8 +123,8 @@ report_name(const struct draft_section *s, const struct draft_entry *e,
 	    hint_text(&hint, "allowed"));
 }
 
-/* Whether the line begins with the words of a key of the section, as `timeout
- * client` does. */
+/* Returns whether the line begins with the words of a key of the section, as
+ * `timeout client` does. */
 static bool
 names_own_key(const struct draft_section *s, const struct draft_entry *e)
 {

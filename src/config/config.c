@@ -26,8 +26,8 @@ config_load_all(const char *const *paths, size_t n, const struct spec *present,
 	secrets_begin();
 	draft_init(&draft);
 	include_load(paths, n, &draft, errors);
-	/* Lines that were not understood do not make the others right, but
-	 * files of which nothing is known have nothing to look into. */
+	/* Errors in some lines do not make the others right, but a draft
+	 * without sections has nothing to check. */
 	if (errors->n == errors_before || draft.sections_n > 0)
 		spec = build_spec(&draft, present, errors);
 	draft_fini(&draft);
@@ -39,8 +39,7 @@ config_load_all(const char *const *paths, size_t n, const struct spec *present,
 	return true;
 }
 
-/* Adds `key = value` under the label `OPTION GIVEN`; nothing when the option
- * was not given. */
+/* Adds `key = value` under the label `OPTION GIVEN`, unless given is NULL. */
 static bool
 add_option(struct draft *draft, const char *option, const char *given,
     const char *key, const char *value)
@@ -58,8 +57,8 @@ add_option(struct draft *draft, const char *option, const char *given,
 	return ok;
 }
 
-/* The length of NAME in NAME=ADDR, or 0: an address may have a '=' as well,
- * but only after a '/', and an option of it only after a blank. */
+/* Returns the length of NAME in NAME=ADDR, or 0.  An address may also have a
+ * '=', but only behind a '/', and an option of it only behind a blank. */
 static size_t
 name_length(const char *server)
 {
@@ -110,8 +109,8 @@ add_server_option(struct draft *draft, const struct config_options *o, size_t i,
 	return ok;
 }
 
-/* `http:/path`, `https:/path`, `script:/program arguments`, or the value of
- * the key check. */
+/* Adds the check: `http:/path`, `https:/path`, `script:/program arguments`, or
+ * the value of the key check. */
 static bool
 add_check(struct draft *draft, const char *given)
 {
@@ -179,12 +178,11 @@ print_value(const char *name, const char *text, FILE *out)
 {
 	fprintf(out, "%s = ", name);
 	expand_print(text, out);
-	/* At the end of a line a backslash would continue it. */
+	/* A backslash at the end of the line would continue it. */
 	fputs(*text && text[strlen(text) - 1] == '\\' ? " ;\n" : "\n", out);
 }
 
-/* Prints what `allow` and `deny` have in common, with the keys in the order of
- * the file. */
+/* Prints the rules of `allow` and `deny` in the order of the file. */
 static void
 print_rules(const struct frontend_spec *f, FILE *out)
 {
@@ -217,8 +215,8 @@ print_routes(const struct spec *spec, const struct frontend_spec *f, FILE *out)
 	}
 }
 
-/* Prints keys whose values have an order in common, at the first of these keys.
- * Returns whether this is one of them, and has values. */
+/* Prints keys whose values have an order in common, when the first of these
+ * keys is due.  Returns whether key is one of them and has values. */
 static bool
 print_in_common(const struct spec *spec, const struct key *key,
     const void *object, FILE *out)
@@ -236,7 +234,8 @@ print_in_common(const struct spec *spec, const struct key *key,
 	return true;
 }
 
-/* A key without a value is there as a comment, to show that it exists. */
+/* Prints the section's keys.  A key without a value becomes a comment, to show
+ * that it exists. */
 static void
 print_keys(const struct spec *spec, enum section_kind kind, const void *object,
     FILE *out)
@@ -325,7 +324,8 @@ warn_of_http(const struct http_spec *h, struct err_list *warnings)
 		    "warning: http: users: %s; no user can sign in", err.text);
 }
 
-/* An address that others than the neighbours may reach. */
+/* Warns of listens with PROXY headers that may be reached from other
+ * networks. */
 static void
 warn_of_proxy(const struct frontend_spec *f, struct err_list *warnings)
 {

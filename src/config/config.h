@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * From files, or from the command line, to a spec; and back to text.
+ * Makes a spec of files, or of the command line, and prints it as text.
  *
  * Control thread only: reading blocks on the disk.  Names of servers are not
  * looked up here.
@@ -17,8 +17,8 @@
 /* Reads n files, in their order, with what they include; a folder stands for
  * its *.ini (config/include.h).  present: the spec that this one is to replace,
  * whose certificates are shared where their files have not changed; or NULL.
- * True with a spec for the caller to
- * spec_free(), or false after every error of the files was added to errors. */
+ * Returns true with a spec, which the caller frees with spec_free(), or false
+ * after every error of the files was added to errors. */
 bool config_load_all(const char *const *paths, size_t n,
     const struct spec *present, struct spec **ret_spec,
     struct err_list *errors) MUST_CHECK;
@@ -27,9 +27,8 @@ bool config_load_all(const char *const *paths, size_t n,
  * after every error of the files was added to errors. */
 bool config_read_lists(struct spec *spec, struct err_list *errors) MUST_CHECK;
 
-/* The form without a file: one frontend, one backend and one pool, all with
- * the name `main`.  The texts are those of the options, or NULL for one that
- * was not given. */
+/* The form without a file: one frontend, one backend and one pool, all with the
+ * name `main`.  The texts are those of the options; NULL: not given. */
 struct config_options {
 	const char **listens; /* -l */
 	size_t listens_n;
@@ -41,19 +40,18 @@ struct config_options {
 	const char *admin;   /* -a */
 };
 
-/* Like config_load_all, except that the texts are taken as they are: the shell
- * has expanded its variables.  The place of an error is the option instead of
+/* Does what config_load_all does, but takes the texts as they are: the shell
+ * has expanded their variables.  The place of an error is the option instead of
  * the file: `-s 10.0.0.256:80: '10.0.0.256' is not an IPv4 ...`. */
 bool config_from_options(const struct config_options *options,
     struct spec **ret_spec, struct err_list *errors) MUST_CHECK;
 
 /* Writes the effective configuration, each key with its value, as a file that
- * config_load_all reads into an equal spec, whatever the environment then is.
- */
+ * config_load_all reads into an equal spec in any environment. */
 void config_print(const struct spec *spec, FILE *out);
 
-/* Adds a sentence that begins with `warning: ` for each setting that is valid
- * and risky or of no use, with its place. */
+/* Adds a sentence that begins with `warning: `, with its place, for each
+ * setting that is valid but risky or useless. */
 void config_warnings(const struct spec *spec, struct err_list *warnings);
 
 #endif

@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* `150000 100000`: 150 ms of CPU time in every 100 ms; or `max 100000`. */
+/* Reads the quota in CPUs: `150000 100000` is 150 ms of CPU time in every 100
+ * ms.  Returns 0 if there is none, as in `max 100000`. */
 static unsigned
 read_cpu_max(const char *root, const char *cgroup)
 {
@@ -32,7 +33,7 @@ read_cpu_max(const char *root, const char *cgroup)
 	return cpus > UINT_MAX ? UINT_MAX : (unsigned)cpus;
 }
 
-/* The path of our cgroup from the line `0::PATH`; "" for the root. */
+/* Reads the path of our cgroup from the line `0::PATH`; "" for the root. */
 static bool
 read_own_cgroup(const char *root, char *ret_path, size_t size)
 {
@@ -51,15 +52,15 @@ read_own_cgroup(const char *root, char *ret_path, size_t size)
 	fclose(f);
 	if (!found)
 		return false;
-	/* `/..`: ours lies outside of what this mount shows. */
+	/* `/..`: our cgroup is outside of what this mount shows. */
 	snprintf(ret_path, size, "%s", strstr(line, "/..") ? "" : line + 3);
 	if (strcmp(ret_path, "/") == 0)
 		ret_path[0] = '\0';
 	return true;
 }
 
-/* A container may see only its own part of the tree, mounted as the root,
- * while the path names all of it: hence no error when a folder is missing. */
+/* Ignores folders that are missing: a container may see only its own part of
+ * the tree, mounted as the root, while the path is that in the whole tree. */
 unsigned
 cpus_quota(const char *root)
 {
@@ -81,7 +82,8 @@ cpus_quota(const char *root)
 	}
 }
 
-/* The set must be as large as the kernel's, which is not known beforehand. */
+/* Tries larger sets until one is as large as the kernel's, whose size is
+ * unknown. */
 void
 cpus_allowed(cpu_set_t *ret_cpus)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The CPUs that this process may use, and their number: for `cpus` and for
- * `threads = auto`.
+ * The CPUs that this process may use, and their number, for the keys cpus and
+ * threads.
  */
 #ifndef CONFIG_CPUS_H
 #define CONFIG_CPUS_H

@@ -120,7 +120,7 @@ diff_keep(const struct key *key, const void *old, void *new)
 	return true;
 }
 
-/* A value may be followed by a comment, as in `auto ; here 2`. */
+/* Prints a value without the comment behind it, as in `auto ; here 2`. */
 static bool
 print_without_note(const struct shown *shown, char out[VALUE_TEXT_SIZE])
 {
@@ -132,7 +132,8 @@ print_without_note(const struct shown *shown, char out[VALUE_TEXT_SIZE])
 	return there;
 }
 
-/* The number of the first value that is not the same; false: all are. */
+/* Finds the index of the first value that differs.  Returns false if none
+ * does. */
 static bool
 find_difference(const struct pair *pair, const struct key *key, size_t *ret_at)
 {
@@ -155,7 +156,7 @@ find_difference(const struct pair *pair, const struct key *key, size_t *ret_at)
 	}
 }
 
-/* Whether the value may hold a password, wherever that was written. */
+/* Returns whether the value may hold a password, wherever that was written. */
 static bool
 holds_password(const struct key *key, const void *object)
 {
@@ -170,7 +171,7 @@ holds_password(const struct key *key, const void *object)
 	return key->type->traits & VALUE_SECRET;
 }
 
-/* Whether the change, which there is, takes a restart. */
+/* Returns whether the value's change takes a restart. */
 static bool
 takes_restart(const struct pair *pair, const struct key *key)
 {
@@ -183,7 +184,8 @@ takes_restart(const struct pair *pair, const struct key *key)
 	return key->loosens(old, new);
 }
 
-/* Everyone who may read the log or the events reads the changes, too. */
+/* Adds the change of a key, if there is one.  Shows no passwords: whoever may
+ * read the log or the events can read the changes. */
 static bool
 diff_key(const struct pair *pair, const struct key *key)
 {
@@ -228,7 +230,7 @@ same_listen(const void *one, const void *other)
 {
 	const struct listen_spec *a = one, *b = other;
 
-	/* Nearly all of thousands differ in the port. */
+	/* With thousands of listens, nearly all differ in the port. */
 	return addr_port(&a->addr) == addr_port(&b->addr) &&
 	       a->both_families == b->both_families &&
 	       addr_equal(&a->addr, &b->addr);
@@ -269,13 +271,14 @@ diff_set_max(const struct pair *pair)
 		    new->max);
 }
 
-/* Structs that come in lists: where the list is, how one is recognized in the
- * other configuration, and what sentences call it. */
+/* The elements of a list: where the list is, how an element is recognized in
+ * the other configuration, and how sentences call it. */
 struct list_kind {
 	size_t all, n; /* offsets of the array and of its size */
 	size_t size;   /* of an element */
 	size_t name;   /* offset of its name, as in `char *` */
-	/* NULL: both have the same name, which no other one has. */
+	/* NULL: elements with the same name are the same, and names are
+	 * unique. */
 	bool (*same)(const void *one, const void *other);
 	void (*diff)(const struct pair *pair); /* beyond its keys; or NULL */
 };
@@ -290,7 +293,7 @@ static const struct list_kind tls_list = {LIST(spec, tls)};
 static const struct list_kind address_list = {LIST(spec, lists)};
 static const struct list_kind frontend_list = {LIST(spec, frontends)};
 static const struct list_kind backend_list = {LIST(spec, backends)};
-/* Members of sets come and go anyway. */
+/* Members of sets are left out: they come and go at run time. */
 static const struct list_kind server_list = {
     .all = offsetof(struct backend_spec, servers),
     .n = offsetof(struct backend_spec, singles_n),
@@ -335,7 +338,7 @@ list_same(const struct list_kind *kind, const void *one, const void *other)
 	           : strcmp(list_name(kind, one), list_name(kind, other)) == 0;
 }
 
-/* Whether no other element of its list can be the same. */
+/* Returns whether no other element of its list can be the same. */
 static bool
 is_unique(const struct list_kind *kind, const void *one)
 {
@@ -345,9 +348,8 @@ is_unique(const struct list_kind *kind, const void *one)
 	               &((const struct listen_spec *)one)->addr));
 }
 
-/* Returns the element of `in` that is the same as the i-th of `of`; where
- * several are, the one that has as many of them before it.  NULL: there is
- * none. */
+/* Returns the element of `in` that is the same as the i-th of `of`, or NULL.
+ * If several are the same, returns the one with as many of them before it. */
 static void *
 counterpart(
     const struct list_kind *kind, const void *of, size_t i, const void *in)
@@ -355,7 +357,7 @@ counterpart(
 	const void *one = list_at(kind, of, i);
 	size_t nth = 0;
 
-	/* Mostly both have it in the same place, and no second one. */
+	/* Usually both lists have it once, and in the same place. */
 	if (i < list_n(kind, in) && is_unique(kind, one) &&
 	    list_same(kind, list_at(kind, in, i), one))
 		return list_at(kind, in, i);
@@ -369,15 +371,15 @@ counterpart(
 
 static bool diff_keys(const struct pair *pair, const struct key *keys);
 
-/* The i-th of a frontend's listens. */
+/* Returns the i-th of a frontend's listens. */
 static const struct listen_spec *
 listen_of_frontend(const void *frontend, size_t i)
 {
 	return list_at(&listen_list, frontend, i);
 }
 
-/* Returns how many elements from the i-th on have no counterpart, as that one,
- * and can share its sentence: the ports of a range. */
+/* Returns how many elements from the i-th on, which has no counterpart, have
+ * none either and share its sentence: the ports of a range. */
 static size_t
 count_missing(
     const struct list_kind *kind, const void *of, size_t i, const void *in)
@@ -391,7 +393,7 @@ count_missing(
 	return n;
 }
 
-/* Adds that n elements from the i-th on are new, or removed. */
+/* Adds a change: n elements from the i-th on are new, or removed. */
 static void
 add_missing(const struct pair *pair, const char *prefix,
     const struct list_kind *kind, const void *of, size_t i, size_t n)
@@ -416,8 +418,8 @@ add_missing(const struct pair *pair, const char *prefix,
 	    what);
 }
 
-/* Whether the ports before both are counterparts with the same options: what is
- * different was said of those. */
+/* Returns whether the differences were told for the ports before these: both
+ * are further ports of a range, whose options are those of the first port. */
 static bool
 is_said_before(const struct list_kind *kind, const void *old, const void *new)
 {
@@ -482,7 +484,8 @@ diff_list(const struct pair *pair, const char *prefix, const struct key *keys,
 	return true;
 }
 
-/* The list that the values of a repeatable key with options make, or NULL. */
+/* Returns the list that the values of a repeatable key with options make, or
+ * NULL. */
 static const struct list_kind *
 list_of_key(const struct key *key)
 {

@@ -29,7 +29,7 @@ void changes_init(struct changes *changes);
 /* Frees the sentences. */
 void changes_fini(struct changes *changes);
 
-/* Appends a sentence.  When memory is short, the sentence alone is lost. */
+/* Appends a sentence.  When memory is short, only the sentence is lost. */
 void changes_add(struct changes *changes, bool restart, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -40,12 +40,12 @@ void changes_add(struct changes *changes, bool restart, const char *fmt, ...)
 bool config_diff(const struct spec *old, struct spec *new,
     struct changes *changes) MUST_CHECK;
 
-/* The same with the settings of pools, for a comparison of files. */
+/* Does the same with the settings of pools, for a comparison of files. */
 bool config_diff_all(const struct spec *old, struct spec *new,
     struct changes *changes) MUST_CHECK;
 
-/* Returns whether a reload can keep the value of a key that takes a restart:
- * its type must be known. */
+/* Returns whether config_diff can copy the value of a key that takes a restart,
+ * which depends on its type. */
 bool config_diff_keeps(const struct key *key) MUST_CHECK;
 
 #endif

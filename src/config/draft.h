@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The configuration as it was written: sections and their `key = value`
- * entries with their places, before anything is known of their meaning.
+ * The configuration as it was written: sections and their `key = value` entries
+ * with their places, not interpreted.
  *
- * Readers (the file's, the command line's) append to a draft; config/build.h
- * turns it into a spec.  The files of a configuration append to the same
- * draft, hence the list of files.
+ * Readers (of files, and of the command line) append to a draft, and
+ * config/build.h makes a spec of it.  All files of a configuration append to
+ * the same draft, hence the list of files.
  */
 #ifndef CONFIG_DRAFT_H
 #define CONFIG_DRAFT_H
@@ -16,16 +16,16 @@
 #include "config/keys.h"
 #include "model/spec.h"
 
-/* A value is at most this long as it is written in a file (expand_length()),
- * wherever it comes from, so that config/ini_lines.h takes the line in which
- * it is printed. */
+/* The longest value, in the form in which it is written in a file
+ * (expand_length()), wherever it comes from: config/ini_lines.h takes the line
+ * in which it is printed. */
 #define DRAFT_VALUE_MAX 4096
 
 struct draft_entry {
 	struct spec_place place;
 	char *label; /* `-s 10.0.0.1` when it was an option, else NULL */
 	char *name;
-	char *value; /* NULL: its error is reported already, or: */
+	char *value; /* NULL: its error is reported already, or line is set */
 	char *line;  /* not `key = value`; name is the first word of it */
 };
 
@@ -40,10 +40,10 @@ struct draft_section {
 	enum section_kind kind;
 	const char *name; /* in head */
 	size_t index;     /* in the spec's array of that kind */
-	bool has_errors;  /* a value of it could not be read */
+	bool has_errors;  /* one of its values could not be read */
 };
 
-/* `include = PATH`, which is for config/include.h to follow. */
+/* `include = PATH`, which config/include.h follows. */
 struct draft_include {
 	struct spec_place place;
 	char *path; /* as it was written, with its variables filled in */
@@ -78,7 +78,8 @@ bool draft_add_include(
 bool draft_add_section(
     struct draft *draft, struct spec_place place, const char *head) MUST_CHECK;
 
-/* Appends an entry to the last section.  All texts but the name may be NULL. */
+/* Appends an entry to the last section.  All texts except the name may be
+ * NULL. */
 bool draft_add_entry(struct draft *draft, struct spec_place place,
     const char *label, const char *name, const char *value,
     const char *line) MUST_CHECK;
@@ -96,8 +97,8 @@ bool draft_add_entry(struct draft *draft, struct spec_place place,
 
 #define DRAFT_FIRST_SIZE 300
 
-/* Writes `, first in line 7`, or `, first in FILE:7` if that is another file
- * than here, or nothing for the command line.  Returns out. */
+/* Writes `, first in line 7`, or `, first in FILE:7` if first and here are in
+ * different files, or nothing for the command line.  Returns out. */
 const char *draft_first(struct spec_place first, struct spec_place here,
     char out[DRAFT_FIRST_SIZE]);
 

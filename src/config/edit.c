@@ -15,7 +15,7 @@
 #include "config/values.h"
 #include "config/server_defaults.h"
 
-/* NULL: there is none. */
+/* Returns the backend's server of that name, or NULL. */
 static struct server_spec *
 server_named(const struct backend_spec *b, const char *name)
 {
@@ -27,7 +27,7 @@ server_named(const struct backend_spec *b, const char *name)
 	           : NULL;
 }
 
-/* The backend of that name in the file; NULL: there is none. */
+/* Returns the backend of that name in the file, or NULL. */
 static const struct backend_spec *
 backend_like(const struct spec *file, const struct backend_spec *b)
 {
@@ -109,7 +109,7 @@ config_server_text(const struct spec *spec, const struct backend_spec *backend,
 	server_spec_clear(&base);
 }
 
-/* So that a reload can say that it brings one back. */
+/* Notes the server's name, so that a reload can say that it brings it back. */
 static bool
 remember_deleted(struct backend_spec *b, const char *name)
 {
@@ -152,7 +152,7 @@ config_del_server(struct spec *spec, struct backend_spec *backend,
 	return errors->n == errors_before;
 }
 
-/* Writes the server's name behind the intro, or behind the names before it. */
+/* Writes the server's name, behind the intro if it is the first one. */
 static void
 name_server(FILE *out, const char **intro, const struct backend_spec *b,
     const char *name)
@@ -162,7 +162,8 @@ name_server(FILE *out, const char **intro, const struct backend_spec *b,
 	*intro = NULL;
 }
 
-/* Names the servers that were added, and have their like in the file or not. */
+/* Names the servers that were added.  in_file: those that are in the file with
+ * the same address; otherwise the others. */
 static void
 name_added(FILE *out, const char *intro, const struct spec *running,
     const struct spec *file, bool in_file)

@@ -19,7 +19,7 @@
 #define FILE_WORD    "file:"
 #define LITERAL_HINT "write $${ for a literal ${"
 
-/* len stops at the end of the room; written counts on, for the error. */
+/* The text so far.  len ends with the room; written goes on, for the error. */
 struct result {
 	char *text;
 	size_t len;
@@ -53,7 +53,7 @@ static const struct {
     {"servers", "token="},
 };
 
-/* Whether what stands at `at` of the key's text is a part of a password. */
+/* Returns whether `at`, a place in the key's text, is within a password. */
 static bool
 is_password(const char *key, const char *text, const char *at)
 {
@@ -95,7 +95,7 @@ keep_secret(const char *value, const char *inner, size_t len,
 	return secrets_add(value, source, open_path) || err_oom(err);
 }
 
-/* Reads the regular file into out, as text without the line end behind it. */
+/* Reads the regular file into out, as text without its final line end. */
 static bool
 read_value_file(const char *path, char out[EXPAND_SIZE], struct stat *ret_stat,
     struct err *err)
@@ -131,7 +131,8 @@ read_value_file(const char *path, char out[EXPAND_SIZE], struct stat *ret_stat,
 	return len > 0 || err_set(err, "the file %s is empty", path);
 }
 
-/* Whether `at` is between the quotes of a pattern; pattern.h has the rules. */
+/* Returns whether `at` is between the quotes of a pattern, by the rules of
+ * pattern.h. */
 static bool
 is_quoted(const char *key, const char *text, const char *at)
 {
@@ -160,7 +161,7 @@ escape_quoted(const char *text, char out[EXPAND_SIZE * 2])
 	*out = '\0';
 }
 
-/* `file:/PATH` between the braces. */
+/* Appends the contents of the file in `file:/PATH`, the text in the braces. */
 static bool
 put_file(struct result *r, const char *inner, size_t len, bool quoted,
     struct err *err)
@@ -184,7 +185,7 @@ put_file(struct result *r, const char *inner, size_t len, bool quoted,
 	       append_value(r, "file", path, escaped, err);
 }
 
-/* Expands what is between the braces, len characters. */
+/* Expands the text in the braces, which has len characters. */
 static bool
 put_braces(struct result *r, const char *inner, size_t len, bool secret,
     bool quoted, struct err *err)
@@ -261,7 +262,7 @@ put_all(struct result *r, const char *key, const char *text, struct err *err)
 	return true;
 }
 
-/* A file could not say it: the rest would be a comment. */
+/* Returns whether the text has a comment, which a line of a file would lose. */
 static bool
 has_comment(const char *text)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Longer words are not worth a guess. */
+/* Longer words get no guess. */
 #define WORD_MAX 40
 
 static unsigned
@@ -15,7 +15,7 @@ min2(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* Optimal string alignment. */
+/* Computes the optimal string alignment distance. */
 unsigned
 hint_slips(const char *a, const char *b)
 {
@@ -68,7 +68,8 @@ hint_init(struct hint *hint, const char *word)
 {
 	hint->word = word;
 	hint->near = NULL;
-	/* Up to one slip in three letters is a slip, more is another word. */
+	/* One slip in three letters is a slip; with more, another word was
+	 * meant. */
 	hint->distance = min2((unsigned)(strlen(word) + 2) / 3, 3) + 1;
 	hint->offered = 0;
 	hint->listed_len = 0;
@@ -85,7 +86,7 @@ hint_offer(struct hint *hint, const char *candidate)
 	if (!*candidate)
 		return;
 	hint->offered++;
-	/* A word that was replaced altogether is none that was meant. */
+	/* A word all of whose letters would be replaced was not meant. */
 	if (slips < hint->distance && slips < strlen(candidate)) {
 		hint->near = candidate;
 		hint->distance = slips;

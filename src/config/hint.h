@@ -24,49 +24,52 @@ bool name_table_find(const struct name_table *names, const char *name,
 struct hint {
 	const char *word;  /* what was found; borrowed */
 	const char *near;  /* the nearest candidate, or NULL; borrowed */
-	unsigned distance; /* its number of slips of the pen */
+	unsigned distance; /* hint_slips of word and near */
 	size_t offered;    /* how many candidates there were */
 	size_t listed_len;
 	char listed[2000]; /* `a, b, c` */
 	char text[2200];
 };
 
-/* Returns the number of insertions, deletions, replacements and swaps of
- * neighbours between the two: the usual typing errors.  Returns a great number
- * for words of more than 40 letters. */
+/* Returns the number of typing errors between the two words: insertions,
+ * deletions, replacements and swaps of neighbours.  Returns a large number for
+ * words of more than 40 letters. */
 unsigned hint_slips(const char *a, const char *b);
 
 /* Begins the search for candidates that resemble word. */
 void hint_init(struct hint *hint, const char *word);
 
-/* Offers a candidate.  An empty one is ignored: some name could not be read. */
+/* Offers a candidate.  An empty one is ignored: a name that could not be
+ * read. */
 void hint_offer(struct hint *hint, const char *candidate);
 
 /* Returns `did you mean 'x'? allowed are a, x, z`, without the question if no
- * candidate is near, and with `is` for a single one.  `what` takes the place of
- * `allowed`.  The text belongs to hint. */
+ * candidate is near, and with `is` if there is only one candidate.  `what`
+ * replaces `allowed`.  The text belongs to hint. */
 const char *hint_text(struct hint *hint, const char *what);
 
-/* Does these three steps, with all of the names as candidates. */
+/* Does these three steps, with all names as candidates. */
 const char *hint_table(struct hint *hint, const char *word,
     const struct name_table *names, const char *what);
 
-/* Returns whether the word is one of the list, which are separated by `, `. */
+/* Returns whether the word is in the list, as in `a, b, c`. */
 bool hint_word_is_in(const char *word, const char *list);
 
-/* Advice for words of HAProxy's and nginx's configurations, to follow a
- * semicolon: `write listen = ...`.  NULL for a word that is not known. */
+/* The following functions return advice for words of HAProxy's and nginx's
+ * configurations, to be put behind a semicolon: `write listen = ...`.  They
+ * return NULL for a word that is not known. */
 
-/* For a line of a section, or for the name of its key alone. */
+/* Returns advice for a line of a section, or for the name of its key alone. */
 const char *hint_words_key(const char *line);
 
-/* For an option of the value of `key`. */
+/* Returns advice for an option of the value of `key`. */
 const char *hint_words_option(const char *key, const char *option);
 
-/* For a value that is one of several words, such as that of balance. */
+/* Returns advice for a value that must be one of several words, as for
+ * balance. */
 const char *hint_words_value(const char *key, const char *value);
 
-/* For the head of a section, `listen web`. */
+/* Returns advice for the head of a section, as in `listen web`. */
 const char *hint_words_section(const char *head);
 
 #endif

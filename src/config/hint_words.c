@@ -408,9 +408,9 @@ static const struct advice heads[] = {
     {"userlist, cache", NO_HTTP},
 };
 
-/* Returns the length of the part of the line that the n characters of words
- * are equal to, whatever the blanks; 0 if they are not.  nginx's ';' at the end
- * is not a part of it. */
+/* Returns the length of the beginning of the line that equals the n characters
+ * of words, however many blanks there are; 0 if the line does not begin with
+ * them.  nginx's ';' at the end is not counted. */
 static size_t
 match(const char *line, const char *words, size_t n)
 {
@@ -429,7 +429,7 @@ match(const char *line, const char *words, size_t n)
 	                                                : 0;
 }
 
-/* Likewise for the longest of several words. */
+/* Returns the same for the longest of several words that fit. */
 static size_t
 match_any(const char *line, const char *words)
 {

@@ -29,7 +29,7 @@ struct loader {
 	struct err_list *errors;
 	struct loaded *files;
 	size_t files_n;
-	size_t followed; /* includes of the draft that have been */
+	size_t followed; /* how many of the draft's includes were */
 };
 
 /* The place that names a path.  place.file NULL: the command line. */
@@ -56,7 +56,7 @@ include_error(struct loader *l, const struct origin *from, const char *path,
 		err_list_add(l->errors, path, 0, "%s", sentence);
 }
 
-/* Whether the file was read before; two names may be those of one file. */
+/* Returns whether the file was read before, maybe by another name. */
 static bool
 is_loaded(const struct loader *l, const struct stat *st)
 {
@@ -113,7 +113,7 @@ keep_error(const char *path, int error)
 	return error != ENOENT && error != ENOTDIR;
 }
 
-/* Loads the files that the pattern names; false when there is none. */
+/* Loads the files that the pattern names.  Returns false if there is none. */
 static bool
 load_pattern(struct loader *l, const struct origin *from, const char *pattern)
 {
@@ -143,8 +143,8 @@ load_pattern(struct loader *l, const struct origin *from, const char *pattern)
 	return true;
 }
 
-/* Returns the text with what glob(3) would take for a pattern escaped, and
- * what follows behind it; or NULL. */
+/* Returns the text, with characters that are special to glob(3) escaped,
+ * followed by behind; or NULL when memory is short. */
 static char *
 escape_pattern(const char *text, const char *behind)
 {
@@ -160,7 +160,7 @@ escape_pattern(const char *text, const char *behind)
 	return out;
 }
 
-/* A file, or the *.ini of a folder. */
+/* Loads a file, or the *.ini of a folder. */
 static void
 load_path(struct loader *l, const struct origin *from, const char *path)
 {
@@ -194,7 +194,8 @@ depth_of(const struct loader *l, const char *file)
 	return 0;
 }
 
-/* Returns the path as seen from where lfproxy is; NULL without memory. */
+/* Returns the path as seen from lfproxy's working directory, or NULL when
+ * memory is short. */
 static char *
 include_path(const struct draft_include *include, bool is_pattern)
 {
@@ -249,7 +250,7 @@ include_load(const char *const *paths, size_t n, struct draft *draft,
 	for (size_t i = 0; i < n; i++) {
 		load_path(&l, &command_line, paths[i]);
 		while (l.followed < draft->includes_n) {
-			/* The array moves while more are added. */
+			/* A copy: the array moves when more are added. */
 			struct draft_include include =
 			    draft->includes[l.followed++];
 

@@ -13,8 +13,8 @@
 #include "config/hint.h"
 #include "config/ini_lines.h"
 
-/* The longest name of a key that is looked at: a key and its '=' must fit into
- * the first piece that inih gets. */
+/* The longest key that is read: a key and its '=' must fit into the first piece
+ * that inih gets. */
 #define KEY_MAX 100
 #define KEY_LETTERS                                                            \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -61,7 +61,7 @@ add_section(struct reader *r, const char *from, size_t len)
 {
 	char *head = strndup(from, len);
 
-	/* Even a head with an error ends the section above. */
+	/* A head with an error ends the section above, too. */
 	r->in_section = true;
 	r->in_global = head && strcmp(head, "global") == 0;
 	if (!head || !draft_add_section(r->draft, place_of(r), head))
@@ -69,7 +69,7 @@ add_section(struct reader *r, const char *from, size_t len)
 	free(head);
 }
 
-/* The line starts with '['. */
+/* Takes a line that begins with '['. */
 static void
 take_section(struct reader *r, const char *line)
 {
@@ -97,8 +97,8 @@ take_section(struct reader *r, const char *line)
 	add_section(r, from, len);
 }
 
-/* A line with an error has its key all the same, so that the key is not
- * reported as missing. */
+/* Takes a line with an error.  Adds its key, so that the key is not reported as
+ * missing. */
 static void
 take_damaged(struct reader *r, const char *line)
 {
@@ -115,7 +115,7 @@ take_damaged(struct reader *r, const char *line)
 	add_to_draft(r, name, NULL, NULL);
 }
 
-/* The line is not `key = value`.  What it was meant to be depends on the
+/* Takes a line that is not `key = value`.  What was meant depends on the
  * section: config/build_unknown.c. */
 static void
 take_odd(struct reader *r, const char *line)
@@ -150,8 +150,8 @@ is_entry(const char *line)
 	       len + blanks <= KEY_MAX;
 }
 
-/* An entry whose variables cannot be filled in is there all the same: the key
- * is not missing. */
+/* Adds the entry that inih has split.  If its variables cannot be filled in,
+ * adds the key without a value, so that the key is not reported as missing. */
 static void
 end_entry(struct reader *r)
 {
@@ -257,8 +257,8 @@ take_logical_line(struct reader *r)
 		take_odd(r, line);
 }
 
-/* inih's fgets: a piece of an entry, or an empty line where inih has nothing
- * to do. */
+/* Replaces inih's fgets: returns a piece of an entry, or an empty line if inih
+ * has nothing to do. */
 static char *
 read_piece(char *out, int size, void *stream)
 {
@@ -312,7 +312,7 @@ is_one_of(const char *word, size_t len, const char *list)
 	return hint_word_is_in(copy, list);
 }
 
-/* `global`, `frontend web`. */
+/* Returns whether the line is HAProxy's: `global`, `frontend web`. */
 static bool
 is_haproxy(const char *line)
 {
@@ -327,7 +327,8 @@ is_haproxy(const char *line)
 	           is_one_of(line, len, "frontend, backend, listen"));
 }
 
-/* `stream {`, `upstream app { server 10.0.0.1:80; }`. */
+/* Returns whether the line is nginx's, as `stream {` or
+ * `upstream app { server 10.0.0.1:80; }`. */
 static bool
 is_nginx(const char *line)
 {
@@ -340,7 +341,7 @@ is_nginx(const char *line)
 }
 
 /* Copies the beginning of the next line, without the blanks before it, and
- * moves the text behind it. */
+ * moves *text behind the line. */
 static void
 copy_next_line(
     const char **text, const char *end, char out[LINE_MAX_LOOKED_AT + 1])
@@ -361,7 +362,7 @@ copy_next_line(
 	*text = newline ? newline + 1 : end;
 }
 
-/* Whose line it is, or NULL. */
+/* Returns the program whose line it is, or NULL. */
 static const char *
 owner(const char *line)
 {
@@ -412,14 +413,15 @@ ini_parse_text(const char *file, const char *text, size_t len,
 		return;
 	}
 	ini_lines_init(&r.lines, file, text, len, errors);
-	/* The result of inih says no more than the checks of each line here,
-	 * but for the one case in which inih gives up. */
+	/* The result of inih is of use only where it gives up: otherwise each
+	 * line was checked here. */
 	if (ini_parse_stream(read_piece, &r, handle_entry, &r) == -2 ||
 	    r.out_of_memory)
 		err_list_add(errors, file, 0, "out of memory");
 }
 
-/* Reads to the end, or to more than INI_FILE_MAX.  NULL: out of memory. */
+/* Reads to the end, or to more than INI_FILE_MAX bytes.  Returns NULL when
+ * memory is short. */
 static char *
 read_all(FILE *file, size_t *ret_len)
 {

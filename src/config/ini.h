@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Reads an INI file into a draft.  The only file that knows inih.
+ * Reads an INI file into a draft.  Only ini.c uses inih.
  *
- * inih splits names from values.  Three things that inih does not do are done
- * here, by a reader that hands it one line at a time: inih does not say in
- * which line a value stood, cuts what is longer than its buffers, and takes an
- * indented line for a continuation of the value before.
+ * inih splits names from values.  It does not say in which line a value is,
+ * cuts what is longer than its buffers, and takes an indented line for a
+ * continuation of the value before.  A reader that hands inih one line at a
+ * time avoids all three.
  *
  * The form of a file: `[section]` heads; `key = value`; comments from `;` or
  * `#` at the start of a line, or from a `;` after a blank to the end of it;
@@ -18,16 +18,17 @@
 #include "base/err.h"
 #include "config/draft.h"
 
-/* Larger files are refused: someone named a disk, or /dev/zero. */
+/* The largest file; a larger one is refused, for instance a disk or
+ * /dev/zero. */
 #define INI_FILE_MAX (16u << 20)
 
 /* Appends what the file says to the draft, values with their variables filled
- * in (config/expand.h), and one error for each line that is not understood.  A
- * file that cannot be read is one error.  What the file includes is noted in
- * the draft, and not read.  Blocks on the disk.
+ * in (config/expand.h), and adds one error for each line that is not
+ * understood, or one for a file that cannot be read.  The draft notes what the
+ * file includes, which is not read here.  Blocks on the disk.
  *
- * The path is one of draft_add_file(), to which the places in the draft
- * point. */
+ * The path is one that draft_add_file() returned, since the places in the draft
+ * point to it. */
 void ini_load(const char *file, struct draft *draft, struct err_list *errors);
 
 #endif

@@ -83,8 +83,8 @@ static const struct {
 
 #define FALSE_BLANKS (sizeof(false_blanks) / sizeof(false_blanks[0]))
 
-/* A control character would be printed into a terminal or a log, and a NUL
- * would hide the rest of the line.  Returns false after an error. */
+/* Returns false after an error for a control character: it would be printed
+ * into a terminal or a log, and a NUL would hide the rest of the line. */
 static bool
 check_controls(struct ini_lines *l, const char *line, size_t len)
 {
@@ -145,8 +145,8 @@ cut_comment(const char *line, size_t *len)
 	return false;
 }
 
-/* Appends as much as there is room for, with what cannot be text replaced;
- * *whole counts all of it. */
+/* Appends as much as there is room for, and replaces what cannot be text.
+ * *whole counts everything. */
 static void
 append_part(struct ini_lines *l, const char *part, size_t len, size_t *whole)
 {
@@ -162,8 +162,8 @@ append_part(struct ini_lines *l, const char *part, size_t len, size_t *whole)
 	l->text[l->len] = '\0';
 }
 
-/* Takes a physical line into the logical one; true when another one must
- * follow. */
+/* Takes a physical line into the logical one.  Returns whether another line
+ * must follow. */
 static bool
 take_part(struct ini_lines *l, size_t *whole)
 {

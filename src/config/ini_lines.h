@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 
-/* Longer logical lines are refused. */
+/* The longest logical line; longer ones are refused. */
 #define INI_LINE_MAX 8192
 
 #define INI_BLANKS " \t"
@@ -27,12 +27,12 @@ struct ini_lines {
 
 	/* The logical line. */
 	unsigned number; /* of its first physical line */
-	bool damaged;    /* an error was added; the text is not to be trusted */
+	bool damaged;    /* an error was added: the text may be wrong */
 	size_t len;
 	char text[INI_LINE_MAX + 1];
 };
 
-/* Begins to read.  file is for the errors, and text must stay valid.  Skips a
+/* Begins to read text, which must stay valid.  file is for the errors.  Skips a
  * byte-order mark. */
 void ini_lines_init(struct ini_lines *lines, const char *file, const char *text,
     size_t len, struct err_list *errors);

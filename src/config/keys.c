@@ -35,14 +35,15 @@ CHOICES(splices, SPLICE_OFF, [SPLICE_AUTO] = "auto", [SPLICE_OFF] = "off");
 CHOICES(log_formats, LOG_LOGFMT, [LOG_TCPLOG] = "tcplog", [LOG_JSON] = "json",
     [LOG_LOGFMT] = "logfmt");
 CHOICES(log_rfcs, LOG_RFC5424, [LOG_RFC3164] = "3164", [LOG_RFC5424] = "5424");
-/* By their numbers, RFC 5424 section 6.2.1, named as in syslog.conf. */
+/* The facilities by number (RFC 5424, section 6.2.1), with the names that
+ * syslog.conf uses. */
 static const char *const facilities[] = {"kern", "user", "mail", "daemon",
     "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp", "ntp",
     "audit", "alert", "cron2", "local0", "local1", "local2", "local3", "local4",
     "local5", "local6", "local7", NULL};
 _Static_assert(sizeof(facilities) / sizeof(facilities[0]) == 24 + 1, "0 to 23");
 
-/* A filter that was set stays. */
+/* Returns whether the change takes a restart: a filter cannot be removed. */
 static bool
 seccomp_loosens(unsigned from, unsigned to)
 {
@@ -418,7 +419,8 @@ limit_text(const struct key *key, uint64_t limit, char out[TEXT_DURATION_SIZE])
 	return out;
 }
 
-/* A value that is allowed although it is below the limits. */
+/* Returns a value that is allowed although it is below the limits, followed by
+ * `, or `; "" if there is none. */
 static const char *
 value_beside_limits(const struct key *key)
 {
@@ -462,7 +464,7 @@ list_key(FILE *out, const char *section, const struct key *within,
 	    key_allowed(key, allowed), key->help);
 }
 
-/* Whether the key has the option from another key, which lists it. */
+/* Returns whether the key has the option from another key, which lists it. */
 static bool
 is_borrowed(const struct key *key, const struct key *option)
 {

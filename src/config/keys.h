@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Every key of the configuration, once: where it may stand, how its value is
- * read and printed, what is allowed, its default, and a line of help.
+ * Every key of the configuration, once: where it may be, how its value is read
+ * and printed, what is allowed, its default, and a line of help.
  *
- * The table drives the parser, `-T`, the error texts and `--list-keys` (which
- * the man page is checked against).  The options of a value, as in
- * `server = NAME ADDR weight=50`, are keys as well: of the struct that the
+ * The parser, `-T`, the error texts and `--list-keys` (which the man page is
+ * checked against) use this table.  The options of a value, as in
+ * `server = NAME ADDR weight=50`, are keys as well: keys of the struct that the
  * value makes.
  */
 #ifndef CONFIG_KEYS_H
@@ -54,8 +54,9 @@ struct key {
 	/* A reload cannot change the value: the old one stays in force until
 	 * lfproxy is started again, and the reload says so. */
 	bool restart;
-	/* A choice that a reload can change in one direction only: whether the
-	 * change takes a restart.  NULL: none does. */
+	/* Returns whether a change takes a restart, for a choice that a reload
+	 * can change in one direction only.  NULL: a reload can change it,
+	 * unless restart is set. */
 	bool (*loosens)(unsigned from, unsigned to);
 	uint64_t min, max;          /* milliseconds, or a plain number */
 	const char *const *choices; /* in the order of the enum; NULL at end */
@@ -63,8 +64,8 @@ struct key {
 	const char *default_text; /* as it would be written, or NULL: */
 	const char *default_note; /* what applies without the key */
 	const struct key *options; /* of the value; name NULL at the end */
-	/* The value consists of options of another key, or has them beside its
-	 * own; that key lists them. */
+	/* The key whose options the value consists of, or has beside its own.
+	 * That key lists them. */
 	const struct key *borrowed_options;
 	const char *only; /* an option with a flag: what it is for */
 };
@@ -82,8 +83,8 @@ extern const struct section sections[SECTION_KINDS];
 #define NAME_ALLOWED "letters, digits and -_.:"
 #define NAME_MAX_LEN 40
 
-/* Returns the key after `previous` (NULL: the first one) of those that may
- * stand in a section of that kind, or NULL at the end. */
+/* Returns the key after `previous` (NULL: the first one) among those that may
+ * be in a section of that kind, or NULL at the end. */
 const struct key *key_next(enum section_kind kind, const struct key *previous);
 
 /* Returns the key of that name in a section of that kind, or NULL. */

@@ -12,7 +12,7 @@ CHOICES(check_inits,
     CHECK_INIT_DOWN, [CHECK_INIT_UP] = "up", [CHECK_INIT_DOWN] = "down");
 CHOICES(proxies, PROXY_V2_TLS, [PROXY_OFF] = "off", [PROXY_V1] = "v1",
     [PROXY_V2] = "v2", [PROXY_V2_TLS] = "v2-tls");
-/* The connection of a check has no client. */
+/* The default is off: the connection of a check has no client. */
 CHOICES(check_proxies,
     PROXY_V2, [PROXY_OFF] = "off", [PROXY_V1] = "v1", [PROXY_V2] = "v2");
 CHOICES(http_versions,
@@ -130,7 +130,7 @@ static const struct key server_options[] = {
     SERVER_OPTIONS(SERVER),
     {.name = NULL}};
 
-/* The options of the set itself come first, and then those of its servers. */
+/* The options of the set come first, and then those of its servers. */
 static const struct key set_options[] = {
     {"dns", "as many servers as a name has addresses",
         VALUE(set_source), SET(source), WITHOUT("another source")},

@@ -4,7 +4,7 @@
  *   {"retries", "further attempts, on other servers, to connect a session",
  *       NUMBER(0, 10), BACKEND(retries), DEFAULT("3"), IN_DEFAULTS},
  *
- * that is the key's name and its help; the type of its value with the limits;
+ * A row has the key's name and its help; the type of its value with the limits;
  * the member of the spec that holds the value; the default, or what applies
  * without the key; and where the key or option may be given.
  */
@@ -21,13 +21,13 @@
 #define TIMEOUT_MIN 10u
 #define TIMEOUT_MAX (30ull * DAY_MS)
 
-/* The words of an enum, each at its value; `last` is the last one. */
+/* The words of an enum, each at its value; `last` is the highest value. */
 #define CHOICES(name, last, ...)                                               \
 	static const char *const name[] = {__VA_ARGS__, NULL};                 \
 	_Static_assert(                                                        \
 	    sizeof(name) / sizeof(name[0]) == (last) + 2, "the last is last")
 
-/* The protocols that know a request for TLS, for listens and servers. */
+/* The protocols in which a client can ask for TLS, for listens and servers. */
 #define STARTTLS_CHOICES                                                       \
 	CHOICES(starttls_words, STARTTLS_POSTGRESQL, [STARTTLS_OFF] = "off",   \
 	    [STARTTLS_POSTGRESQL] = "postgresql")
@@ -129,8 +129,8 @@
         VALUE(mark), OBJECT(sock.mark), WITHOUT("none"), TCP_ONLY}
 
 /* bind(2) settles reuseport and transparent: a reload cannot change them on the
- * listening socket, and connections in its backlog would be lost with it.  An
- * address with another v6only is another address, which a reload opens. */
+ * listening socket, and a new socket would lose the connections in the backlog.
+ * An address with another v6only is another address, which a reload opens. */
 #define SOCK_KEYS_LISTEN                                                       \
     {"backlog", "connections that may wait to be accepted",                    \
         NUMBER(1, 65535), LISTEN(sock.backlog), WITHOUT("net.core.somaxconn")},\

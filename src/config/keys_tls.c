@@ -6,7 +6,7 @@
 #define CHAIN_MAX   100
 #define SESSION_MAX (7u * 86400u) /* RFC 8446, section 4.6.1 */
 
-/* By enum tls_verify, from TLS_VERIFY_NONE on. */
+/* The names of enum tls_verify, from TLS_VERIFY_NONE on. */
 static const char *const verifies[] = {
     "none", "optional", "request", "required", NULL};
 _Static_assert(

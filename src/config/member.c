@@ -11,7 +11,7 @@
 #include "config/server_addr.h"
 #include "config/values.h"
 
-/* Reads the address, and what follows from it. */
+/* Reads the address, and sets what depends on it. */
 static bool
 read_address(
     const struct value *v, const char *address, struct server_spec *server)
@@ -27,13 +27,13 @@ read_address(
 	if (!server_addr_parse(address, server, &name, &err))
 		return value_fail(v, "%s", err.text);
 	if (server->addr.sa.sa_family == AF_UNIX) {
-		/* These are for TCP alone. */
+		/* Source and socket options are for TCP only. */
 		server->source = (struct source_spec){.kind = SOURCE_NONE};
 		server->sock = (struct sock_options){.mss = 0};
 	}
 	if (name.host[0] && !value_set_string(v, &server->host, name.host))
 		return false;
-	/* An address can be written in several ways, a name in one. */
+	/* An address can be written in several ways, a name in one way. */
 	return value_set_string(v, &server->address, address) &&
 	       value_set_string(v, &server->hash_name,
 	           server->host || server->port_offset != 0
@@ -61,7 +61,8 @@ read_member(const struct value *v, const struct config_member *member,
 	       value_set_string(v, &server->note, member->note);
 }
 
-/* By the rules for servers of a file; label: the place of errors. */
+/* Checks the server by the rules for servers of a file; label: the place of
+ * errors. */
 static bool
 check_member(struct spec *spec, const struct backend_spec *backend,
     const char *label, struct server_spec *server, struct err_list *errors)
@@ -105,7 +106,8 @@ config_member_read(struct spec *spec, struct backend_spec *backend, size_t set,
 		server_spec_clear(&server);
 		return false;
 	}
-	/* A member that comes gets no session before a check has passed. */
+	/* A member that has joined gets no session before a check has
+	 * passed. */
 	if (member->joined && !server.check.init.is_set)
 		server.check.init =
 		    (struct optional){.is_set = true, .value = CHECK_INIT_DOWN};
@@ -156,7 +158,7 @@ config_members_track(struct spec *spec, struct err_list *errors)
 {
 	size_t errors_before = errors->n;
 
-	/* Members have moved those behind them. */
+	/* New members have moved the servers behind them. */
 	if (any_track(spec))
 		build_track(spec, errors);
 	return errors->n == errors_before;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Members of sets: from the report of a source to a server of the spec.
+ * Members of sets: makes servers of the spec from the report of a source.
  *
- * The caller edits a copy of the spec (spec_copy), or one that was just read,
- * and makes a model of it.  Control thread.
+ * The caller edits a copy of the spec (spec_copy), or a spec that was just
+ * read, and makes a model of it.  Control thread.
  */
 #ifndef CONFIG_MEMBER_H
 #define CONFIG_MEMBER_H
@@ -22,10 +22,10 @@ struct config_member {
 	bool joined; /* see struct server_spec */
 };
 
-/* Reads the member's address and options over those of the set, whose index in
- * the backend is given, and checks the server by the rules for the servers of a
- * file, except for `track`.  Returns false after an error, which begins with
- * BACKEND/NAME. */
+/* Makes a server of the member's address and options, with the options of the
+ * set whose index in the backend is given as defaults.  Checks the server by
+ * the rules for the servers of a file, except for `track`.  Returns false after
+ * an error, which begins with BACKEND/NAME. */
 bool config_member_read(struct spec *spec, struct backend_spec *backend,
     size_t set, const struct config_member *member,
     struct server_spec *ret_server, struct err_list *errors) MUST_CHECK;

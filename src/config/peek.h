@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A look at files of a configuration before they are read for good: for what
- * decides where that is done.
+ * Looks at the files of a configuration before they are read for good, for the
+ * settings that decide where lfproxy reads them.
  */
 #ifndef CONFIG_PEEK_H
 #define CONFIG_PEEK_H
@@ -16,9 +16,9 @@ struct peek {
 	size_t files_n;
 };
 
-/* Reads the files as config_load_all does, and reports no error of theirs: that
- * is for config_load_all to do.  Returns false with err set when memory is
- * short.  Blocks on the disk. */
+/* Reads the files as config_load_all does, but leaves their errors for
+ * config_load_all to report.  Returns false with err set when memory is short.
+ * Blocks on the disk. */
 bool config_peek(const char *const *paths, size_t n, struct peek *ret_peek,
     struct err *err) MUST_CHECK;
 

@@ -34,7 +34,7 @@ parse_count(const char *s, unsigned *ret_n)
 	return true;
 }
 
-/* `2..8`; a range of one number is that number. */
+/* Parses `2..8`; a range of one number is that number. */
 static bool
 parse_threads_range(
     const char *s, char *copy, struct threads_wish *wish, struct err *err)
@@ -74,7 +74,7 @@ parse_nice(const char *s, int *ret_nice, struct err *err)
 	return true;
 }
 
-/* `4` or `4 nice=5`; s is the whole text, for the message. */
+/* Parses `4` or `4 nice=5`; s is the whole text, for the message. */
 static bool
 parse_class(
     const char *s, char *class, struct pool_class *ret_class, struct err *err)
@@ -215,7 +215,7 @@ shards_fit(unsigned shards, unsigned threads, bool autoscaled, struct err *err)
 	    threads, threads);
 }
 
-/* `5` or `0-3`, with blanks around it. */
+/* Parses `5` or `0-3`, with blanks around it. */
 static bool
 read_cpu_range(char *part, unsigned *ret_first, unsigned *ret_last)
 {

@@ -31,8 +31,8 @@ struct threads_wish {
 bool threads_parse(
     const char *s, struct threads_wish *ret_wish, struct err *err) MUST_CHECK;
 
-/* Returns one thread for each CPU that the process may use, of `cpus` unless
- * NULL. */
+/* Returns the number of CPUs that the process may use, among `cpus` unless it
+ * is NULL: one thread for each. */
 unsigned threads_auto(const cpu_set_t *cpus);
 
 #define THREADS_TEXT_SIZE 80
@@ -51,7 +51,7 @@ bool shards_parse(
 bool handshake_threads_parse(
     const char *s, unsigned *ret_n, struct err *err) MUST_CHECK;
 
-/* Writes that number, 0 as `auto`.  Returns out. */
+/* Writes the number; 0 is written as `auto`.  Returns out. */
 const char *handshake_threads_text(unsigned n, char out[THREADS_TEXT_SIZE]);
 
 /* Returns the number of shards: one for every two threads, or a single one.  A
@@ -65,8 +65,8 @@ unsigned shards_auto(unsigned threads);
 bool shards_fit(unsigned shards, unsigned threads, bool autoscaled,
     struct err *err) MUST_CHECK;
 
-/* Parses CPU numbers and ranges, as in `0-3,5`, each CPU in `usable`.  `all` is
- * all of `usable`.  Returns false with err set. */
+/* Parses CPU numbers and ranges, as in `0-3,5`, all of which must be in
+ * `usable`.  `all` stands for all of `usable`.  Returns false with err set. */
 bool cpu_list_parse(const char *s, const cpu_set_t *usable, cpu_set_t *ret_cpus,
     struct err *err) MUST_CHECK;
 

@@ -21,7 +21,7 @@ behind_host(const char *text)
 	return colon ? colon : text + strlen(text);
 }
 
-/* Whether the text behind the host leaves the port to the client. */
+/* Returns whether the text behind the host leaves the port to the client. */
 static bool
 is_map(const char *behind)
 {
@@ -55,7 +55,7 @@ server_addr_parse(const char *text, struct server_spec *server,
 	bool maps = is_map(behind) && strncmp(text, "unix:", 5) != 0 &&
 	            !strstr(text, "://");
 
-	/* Any port: a HOST alone has the same errors as HOST:PORT. */
+	/* Any port will do: a HOST alone has the same errors as HOST:PORT. */
 	if (maps)
 		snprintf(with_port, sizeof(with_port), "%.*s:1",
 		    (int)(behind - text), text);

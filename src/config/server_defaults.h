@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `server_defaults`: what the options of a server are when its line does not
- * have them.
+ * `server_defaults`: the values of options that a server's line does not have.
  */
 #ifndef CONFIG_SERVER_DEFAULTS_H
 #define CONFIG_SERVER_DEFAULTS_H
@@ -9,10 +8,10 @@
 
 #include "config/values.h"
 
-/* Sets every option of the server to that of the backend's server_defaults, or
- * to its own default.  value: of the key server, its object the backend.
- * Leaves out options with a flag that is not in `allowed`.  Returns false when
- * memory is short. */
+/* Sets every option of the server to the value in the backend's
+ * server_defaults, or else to the option's own default.  value has the key
+ * server, and the backend as its object.  Skips options with a flag that is not
+ * in `allowed`.  Returns false when memory is short. */
 bool server_defaults_apply(const struct value *value,
     struct server_spec *server, unsigned allowed) MUST_CHECK;
 

@@ -13,7 +13,7 @@
 
 enum takes { TAKES_NOTHING, TAKES_VALUE, TAKES_TIME, TAKES_ONE };
 
-/* HAProxy's words, and the file's. */
+/* HAProxy's words, and the file's words for the same. */
 static const struct word {
 	const char *theirs;
 	enum takes takes;
@@ -61,7 +61,7 @@ static const char never[] =
     "redir, resolve-net, resolve-opts, resolve-prefer, resolvers, "
     "socks4, stick, tcp-ut";
 
-/* Words that HAProxy accepts and that have no meaning here. */
+/* Words that HAProxy accepts and for which lfproxy has no option. */
 static const struct {
 	const char *words, *why;
 } not_here[] = {
@@ -85,9 +85,9 @@ static const struct {
 
 struct reading {
 	const struct backend_spec *backend;
-	char *const *words; /* those that are left */
+	char *const *words; /* not read yet */
 	struct server_words *out;
-	bool checks, agent, tracks; /* a word was about that */
+	bool checks, agent, tracks; /* a word was about these */
 	bool check_header;          /* check-send-proxy */
 	const char *version;        /* of the server's own header */
 	struct err *err;
@@ -99,7 +99,7 @@ begins(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* An empty option stands alone. */
+/* Appends an option.  If option is "", appends the value alone. */
 static bool
 append_option(struct reading *r, const char *option, const char *value)
 {
@@ -120,7 +120,7 @@ append_option(struct reading *r, const char *option, const char *value)
 	           DRAFT_VALUE_MAX);
 }
 
-/* With HAProxy's `ipv4@`, `ipv6@` and `unix@` as well. */
+/* Takes an address, also with HAProxy's `ipv4@`, `ipv6@` and `unix@`. */
 static bool
 take_server_address(struct reading *r, const char *address)
 {
@@ -142,7 +142,7 @@ next(struct reading *r)
 	return *r->words ? *r->words++ : "";
 }
 
-/* `0.0.0.0 usesrc clientip` is the client's address. */
+/* Takes a source: `0.0.0.0 usesrc clientip` is the client's address. */
 static bool
 take_server_source(struct reading *r)
 {
@@ -163,7 +163,7 @@ take_server_source(struct reading *r)
 	return append_option(r, "source", "client");
 }
 
-/* HAProxy's times are milliseconds unless they have a unit. */
+/* Takes a time, which HAProxy counts in milliseconds unless it has a unit. */
 static bool
 take_time(struct reading *r, const char *option)
 {
@@ -212,8 +212,9 @@ take_known(struct reading *r, const struct word *w)
 	return false;
 }
 
-/* Takes a value that is the backend's here, so it has to be what that has,
- * NULL: none of HAProxy's.  key: of the file. */
+/* Takes a value that only the backend can have here, so it must be the
+ * backend's value.  backends_value NULL: the backend's value is none of
+ * HAProxy's.  key: the key of the file. */
 static bool
 take_common(struct reading *r, const char *word, const char *key,
     const char *backends_value)
@@ -227,7 +228,7 @@ take_common(struct reading *r, const char *word, const char *key,
 	           word, value, r->backend->name, key);
 }
 
-/* `ssl` is what the backend's servers have. */
+/* Returns whether the word is `ssl`, and the backend's servers have TLS. */
 static bool
 is_tls_of_backend(const struct reading *r, const char *word)
 {
@@ -236,7 +237,7 @@ is_tls_of_backend(const struct reading *r, const char *word)
 	return strcmp(word, "ssl") == 0 && tls->is_set && tls->value != TLS_OFF;
 }
 
-/* True when it is one of those that cannot be. */
+/* Returns whether the word is not possible here, with err set. */
 static bool
 word_is_refused(struct reading *r, const char *word)
 {
@@ -287,7 +288,8 @@ take_word(struct reading *r)
 		return take_common(r, word, "error_limit", limit);
 	if (is_tls_of_backend(r, word))
 		return true;
-	/* An option of our own file, whose parser refuses an unknown one. */
+	/* The word may be an option of the file, whose parser refuses an
+	 * unknown one. */
 	return !word_is_refused(r, word) && append_option(r, word, NULL);
 }
 

@@ -87,8 +87,7 @@ read_user(const struct users_reading *r, char *line, struct user *ret_user)
 	return true;
 }
 
-/* Reads the next user.  Returns 1, 0 behind the last one, or -1 with err set.
- */
+/* Reads the next user.  Returns 1; 0 after the last one; or -1 with err set. */
 static int
 next_user(struct users_reading *r, FILE *in, struct user *ret_user)
 {
@@ -139,8 +138,8 @@ open_users(const char *path, struct err *err)
 	return in;
 }
 
-/* Finds a user of the name, and another one.  All lines are read, so that a
- * wrong one is told. */
+/* Finds the user of the name, and any other user.  Reads all lines, so that a
+ * wrong one is reported. */
 static bool
 search_users(const char *path, const char *name, struct user *ret_found,
     struct user *ret_other, struct err *err)
@@ -179,7 +178,7 @@ users_check(const char *path, struct err *err)
 
 	if (!in)
 		return false;
-	/* A search tells whether there is another one of the name. */
+	/* search_users reports a second user of the same name. */
 	while (rc > 0 && (rc = next_user(&r, in, &user)) > 0)
 		if (!search_users(path, user.name, &found, &other, err))
 			rc = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The file of those who may sign in at the HTTP port (`users=`), a line each:
+ * The file of the users of the HTTP port (`users=`), with a line for each:
  *
  *   # name:hash[:level]
  *   alice:$y$j9T$...:admin
@@ -40,8 +40,9 @@ bool users_check(const char *path, struct err *err) MUST_CHECK;
 bool users_find(const char *path, const char *name, struct user *ret_user,
     struct err *err) MUST_CHECK;
 
-/* Returns whether there is such a user with that password.  Takes as long
- * without such a user: for as long as the hash wants, which is much. */
+/* Checks the password of a user.  Returns false, with err empty for a wrong
+ * name or password, and otherwise set.  Takes as long for an unknown user: the
+ * time that the hash takes, a tenth of a second or more. */
 bool users_authenticate(const char *path, const char *name,
     const char *password, struct user *ret_user, struct err *err) MUST_CHECK;
 

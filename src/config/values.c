@@ -74,7 +74,8 @@ value_fail(const struct value *value, const char *fmt, ...)
 {
 	const struct key *key = value->key;
 	const struct key *within = value->within;
-	/* On the command line the option that is at fault stands before. */
+	/* On the command line, the label in front of the error names the
+	 * option. */
 	const char *outer = within ? within->name : key->name;
 	bool bare = value->entry && value->entry->label;
 	char *text;
@@ -96,7 +97,7 @@ value_fail(const struct value *value, const char *fmt, ...)
 static bool
 check_quotes(const struct value *v)
 {
-	/* The last ones are the quotes of word processors. */
+	/* The multi-byte ones are the quotes of word processors. */
 	static const char *const quotes[] = {"\"", "'", "\xe2\x80\x98",
 	    "\xe2\x80\x99", "\xe2\x80\x9c", "\xe2\x80\x9d", "`"};
 
@@ -214,7 +215,7 @@ words_split(struct words *words, const char *text)
 			words->word[words->n++] = word;
 }
 
-/* NULL: there is none. */
+/* Returns the key's option of that name, or NULL. */
 static const struct key *
 option_named(const struct key *key, const char *name)
 {
@@ -225,7 +226,7 @@ option_named(const struct key *key, const char *name)
 	return o->name ? o : NULL;
 }
 
-/* The option that the word sets, or NULL after an error. */
+/* Returns the option that the word sets, or NULL after an error. */
 static const struct key *
 find_option(
     const struct value *v, const char *name, unsigned allowed, const char *why)
@@ -251,7 +252,8 @@ find_option(
 	return NULL;
 }
 
-/* Whether the word is an option of the key, or one of HAProxy's or nginx's. */
+/* Returns whether the word is an option of the key, or one of HAProxy's or
+ * nginx's. */
 static bool
 is_option_word(const struct value *v, const char *word)
 {
@@ -259,8 +261,8 @@ is_option_word(const struct value *v, const char *word)
 	       hint_words_option(v->key->name, word);
 }
 
-/* `weight 5` and `inter 2s`, as HAProxy has them: the value is a word of its
- * own, which gets no error of its own. */
+/* Returns whether the option's value is the next word, as in HAProxy's `weight
+ * 5` and `inter 2s`: that word gets no error then. */
 static bool
 takes_next_word(const struct value *v, const struct words *words, size_t i)
 {
@@ -276,12 +278,12 @@ takes_next_word(const struct value *v, const struct words *words, size_t i)
 struct options {
 	const struct value *value;
 	void *object;     /* gets the options */
-	unsigned allowed; /* flags of the options that are not refused */
-	const char *why;  /* the others are */
+	unsigned allowed; /* options with other flags are refused */
+	const char *why;  /* the reason for that */
 	uint64_t seen;    /* bit n: the value has option n */
 };
 
-/* Reads `NAME=VALUE`, or `NAME` alone; next: the word behind it. */
+/* Reads `NAME=VALUE`, or `NAME` alone; next: the word that follows. */
 static bool
 read_option(struct options *o, char *word, const char *next)
 {
@@ -347,7 +349,7 @@ options_read_over(const struct value *value, const struct words *words,
 	return ok;
 }
 
-/* Returns the value of an option that is not written; NULL: it has none. */
+/* Returns the value that an option has if it is not written; NULL: none. */
 static const char *
 text_of_default(const struct key *option, const void *base,
     const struct spec *spec, char out[VALUE_TEXT_SIZE])
@@ -359,7 +361,7 @@ text_of_default(const struct key *option, const void *base,
 	return value_print(&s, out) ? out : NULL;
 }
 
-/* all: also options with their default. */
+/* Prints the options; all: also those with their default. */
 static void
 print_options(const struct shown *shown, const void *object, const void *base,
     unsigned allowed, bool all, char out[VALUE_TEXT_SIZE])
@@ -407,7 +409,8 @@ options_print(const struct shown *shown, const void *object, const void *base,
 
 	print_options(shown, object, base, allowed, true, out);
 	if (expand_length(out) > DRAFT_VALUE_MAX) {
-		/* The value that was read was no longer than that. */
+		/* Without defaults it fits: the text that was read had all of
+		 * these options. */
 		out[len] = '\0';
 		print_options(shown, object, base, allowed, false, out);
 	}

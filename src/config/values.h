@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Types of values: how one is read from text into its place in the spec, and
- * how it is written back.
+ * The types of values: how a value is read from text into its place in the
+ * spec, and how it is written back.
  *
- * Writing and reading again gives the same value, and the shortest text.
+ * A value that is written and read again is the same, and the text is the
+ * shortest one.
  */
 #ifndef CONFIG_VALUES_H
 #define CONFIG_VALUES_H
@@ -36,7 +37,8 @@ struct shown {
 	size_t nth; /* of the values of a repeatable key */
 };
 
-/* The longest value that is read, and all options at their defaults. */
+/* The longest text of a value: as long as one that is read, and all options at
+ * their defaults. */
 #define VALUE_TEXT_SIZE (DRAFT_VALUE_MAX + 1024)
 
 enum value_trait {
@@ -44,15 +46,17 @@ enum value_trait {
 	VALUE_BARE = 1 << 1,    /* printed as the option's name alone */
 	VALUE_QUOTED = 1 << 2,  /* the value may be in quotes */
 	VALUE_SECRET = 1 << 3,  /* may hold a password: not shown by a diff */
-	/* A struct optional, whose value alone the type reads and prints. */
+	/* In a struct optional: the type reads and prints only its value. */
 	VALUE_OPTIONAL = 1 << 4,
 };
 
 struct value_type {
-	/* False after at least one error was added.  The object stays fit for
-	 * spec_free() and for a second value in the same place. */
+	/* Returns false after at least one error was added.  The object can
+	 * then still be passed to spec_free(), or get a second value in the
+	 * same place. */
 	bool (*parse)(const struct value *value);
-	/* Called by value_print.  False when the object has no such value. */
+	/* Called by value_print.  Returns false when the object has no such
+	 * value. */
 	bool (*print)(const struct shown *shown, char out[VALUE_TEXT_SIZE]);
 	/* The allowed values in words.  NULL: they depend on the key's
 	 * limits. */
@@ -125,7 +129,7 @@ extern const struct value_type type_nameserver, type_hold;
 /* Nothing: files are included before there are values (config/include.h). */
 extern const struct value_type type_include;
 
-/* The member of the spec that a value is read into, or printed from. */
+/* Returns the member of the spec that a value is read into, or printed from. */
 static inline void *
 value_target(const struct value *v)
 {
@@ -138,7 +142,7 @@ shown_source(const struct shown *s)
 	return (const char *)s->object + s->key->offset;
 }
 
-/* Runs the key's parser.  Returns false after an error. */
+/* Runs the key's parser.  Returns false after at least one error was added. */
 bool value_parse(const struct value *value);
 
 /* Reads the key's default text into the object; does nothing without one.
@@ -146,18 +150,19 @@ bool value_parse(const struct value *value);
 bool value_set_default(
     const struct key *key, void *object, struct spec *spec) MUST_CHECK;
 
-/* `on` and `yes`, `off` and `no`; false for any other word. */
+/* Reads `on` or `yes`, `off` or `no`.  Returns false for any other word. */
 bool value_read_boolean(const char *word, bool *ret_on) MUST_CHECK;
 
-/* Reads `200` or `200-399`, numbers between min and max. */
+/* Reads `200` or `200-399`, numbers between min and max.  Returns false for any
+ * other text. */
 bool value_read_range(const char *text, unsigned min, unsigned max,
     unsigned *ret_from, unsigned *ret_to) MUST_CHECK;
 
 /* Returns whether the text is 0, in any unit: `0`, `0s`. */
 bool value_is_zero(const char *text);
 
-/* Returns whether the word, 0 or `off`, leaves a duration unset: that of a key
- * without a default that [defaults] may have. */
+/* Returns whether the word, 0 or `off`, means that a duration is not set.  That
+ * is possible for a key without a default that [defaults] may have. */
 bool value_is_unset(const struct value *value, const char *word);
 
 /* Adds `KEY: sentence` at the value's place.  Always returns false. */
@@ -185,7 +190,7 @@ bool value_set_string(
 bool value_keep_text(const struct value *value) MUST_CHECK;
 
 /* Finds the word among the names.  Returns false after an error, which lists
- * them or has advice for a word of HAProxy or nginx. */
+ * the names, or has advice for a word of HAProxy or nginx. */
 bool value_choose(const struct value *value, const char *word,
     const struct name_table *names, size_t *ret_index) MUST_CHECK;
 
@@ -204,24 +209,25 @@ struct words {
 /* Cuts the text at blanks. */
 void words_split(struct words *words, const char *text);
 
-/* Reads words[from…] as `option=value` of value->key->options into object,
- * options that are missing by their defaults.  An option with a flag that is
- * not in `allowed` is refused, with `why` as the reason. */
+/* Reads words[from…] as `option=value` of value->key->options into object, and
+ * sets options that are missing to their defaults.  An option with a flag that
+ * is not in `allowed` is refused, with `why` as the reason.  Returns false
+ * after an error. */
 bool options_read(const struct value *value, const struct words *words,
     size_t from, void *object, unsigned allowed, const char *why) MUST_CHECK;
 
-/* The same for options whose defaults are in the object already. */
+/* Does the same where the defaults are in the object already. */
 bool options_read_over(const struct value *value, const struct words *words,
     size_t from, void *object, unsigned allowed, const char *why) MUST_CHECK;
 
 /* Appends ` option=value` for each option of the key that has a value and whose
- * flags are allowed; where the text would get too long to be read, only those
- * that differ from their default.  The defaults are those of the struct `base`,
- * or of the table where it is NULL.  Always returns true. */
+ * flags are allowed.  If the text would be too long to be read, appends only
+ * options that differ from their default.  The defaults are those of the struct
+ * `base`, or of the table where base is NULL.  Always returns true. */
 bool options_print(const struct shown *shown, const void *object,
     const void *base, unsigned allowed, char out[VALUE_TEXT_SIZE]);
 
-/* The same, but only of options that differ from their default. */
+/* Does the same, but only for options that differ from their default. */
 void options_print_set(const struct shown *shown, const void *object,
     const void *base, unsigned allowed, char out[VALUE_TEXT_SIZE]);
 
@@ -236,8 +242,8 @@ bool value_find_list(
 bool value_find_backend(
     const struct value *value, const char *name, size_t *ret_index) MUST_CHECK;
 
-/* Prints the frontend's rule shown->nth, which was written as `sni =`, as the
- * value of that key.  Always returns true. */
+/* Prints the rule shown->nth of the frontend, which was written as `sni =`, as
+ * a value of that key.  Always returns true. */
 bool value_print_short_rule(
     const struct shown *shown, char out[VALUE_TEXT_SIZE]);
 

@@ -12,10 +12,10 @@
 
 #include "base/text.h"
 
-/* The longest delay, if none is written. */
+/* The longest delay if none is given. */
 #define DELAY_DEFAULT_MS 10000u
 
-/* The time stands behind a blank, or behind `=` where the action is the value
+/* Reads the time, which follows a blank, or `=` where the action is the value
  * of an option. */
 static bool
 read_hold(const struct value *v, const char *text, struct gate_reply *reply)

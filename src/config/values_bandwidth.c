@@ -35,8 +35,8 @@ struct reading {
 	bool has_source[BAND_SOURCE_OPTIONS];
 };
 
-/* Returns the index of the name among the words, whose end is NULL, else the
- * number of words. */
+/* Returns the index of the name among the words, which end with NULL, or their
+ * number if it is not one of them. */
 static unsigned
 find_word(const char *const *words, const char *name, size_t len)
 {
@@ -142,7 +142,8 @@ read_word(struct reading *r, const char *word)
 	    word);
 }
 
-/* Several values of a section add up, as long as none limits the same. */
+/* Adds the limits to those of the section's other values, none of which may
+ * limit the same. */
 static bool
 put_bandwidth_limits(const struct reading *r)
 {
@@ -161,7 +162,7 @@ put_bandwidth_limits(const struct reading *r)
 	return true;
 }
 
-/* All limits per=source have one table. */
+/* Sets the options of the table that all limits per=source share. */
 static bool
 put_sources(const struct reading *r)
 {
@@ -243,7 +244,7 @@ print_bandwidth(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
-/* A rate, or off. */
+/* Reads a rate, or `off`. */
 static bool
 parse_byte_rate(const struct value *v)
 {

@@ -14,7 +14,8 @@
 
 #include "check/preset.h"
 
-/* The flags of the options that the kind takes, beyond those without flags. */
+/* Returns the flags of the options that the kind takes besides those without
+ * flags. */
 static unsigned
 options_of(enum check_kind kind)
 {
@@ -48,7 +49,7 @@ parse_check_kind(
 	return true;
 }
 
-/* Loads the certificate authorities as a part of the configuration: with the
+/* Loads the certificate authorities while the configuration is read: with the
  * same rights, and again at each reload. */
 static bool
 read_trust(const struct value *v, struct check_spec *c)
@@ -182,7 +183,7 @@ parse_sni(const struct value *v)
 	return value_keep_text(v);
 }
 
-/* Whether lfproxy sends this header itself. */
+/* Returns whether lfproxy itself sends this header. */
 static bool
 is_own_header(const char *text, size_t len)
 {
@@ -370,7 +371,8 @@ print_agent(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
-/* `192.0.2.1` or `2001:db8::1`: what is checked follows no name. */
+/* Reads `192.0.2.1` or `2001:db8::1`, and no name: the checked address must not
+ * change with a name's. */
 static bool
 parse_check_host(const struct value *v)
 {

@@ -12,8 +12,9 @@
 #include "config/server_addr.h"
 #include "config/server_defaults.h"
 
-/* `/path`, `unix:/path` and `name` are files, `127.0.0.1:9999` is TCP.  A TCP
- * socket admits every client that reaches it, so only this host may. */
+/* Reads an address: `/path`, `unix:/path` and `name` are files,
+ * `127.0.0.1:9999` is TCP.  A TCP socket admits every client that reaches it,
+ * so it must be reachable from this host only. */
 static bool
 parse_admin_addr(const struct value *v, const char *text, struct addr *ret_addr)
 {
@@ -101,7 +102,7 @@ print_admin(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	       options_print(s, a, NULL, admin_options_of(&a->addr), out);
 }
 
-/* A second value in the same place takes the former's. */
+/* Reads the address.  A second value in the same place replaces the first. */
 static bool
 parse_http(const struct value *v)
 {
@@ -145,7 +146,7 @@ print_http(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	       options_print(s, g, NULL, 0, out);
 }
 
-/* Whether the name is free in this backend; else an error. */
+/* Returns whether the name is free in this backend; adds an error otherwise. */
 static bool
 check_name_is_free(const struct value *v, const char *name)
 {
@@ -155,7 +156,8 @@ check_name_is_free(const struct value *v, const char *name)
 
 	if (!name_check(name, NAME_MAX_LEN, &err))
 		return value_fail(v, "%s", err.text);
-	/* A file may have thousands: build_check looks at all of them. */
+	/* A file may have thousands of servers: build_check looks at all of
+	 * them. */
 	if (v->entry->place.file)
 		return true;
 	for (size_t i = 0; i < b->servers_n; i++) {
@@ -171,8 +173,8 @@ check_name_is_free(const struct value *v, const char *name)
 	return true;
 }
 
-/* Room for all servers that the section has, once: growing by one each time
- * would copy thousands of them thousands of times. */
+/* Makes room at once for all servers of the section: growing by one each time
+ * would copy thousands of servers thousands of times. */
 static bool
 make_room_for_servers(const struct value *v)
 {
@@ -194,7 +196,7 @@ make_room_for_servers(const struct value *v)
 	return true;
 }
 
-/* Takes over what the server owns. */
+/* Appends the server, and takes over what it owns, also on failure. */
 static bool
 append_server(const struct value *v, struct server_spec *server)
 {
@@ -204,7 +206,7 @@ append_server(const struct value *v, struct server_spec *server)
 		server_spec_clear(server);
 		return false;
 	}
-	/* Servers come before the members of sets. */
+	/* Servers of the file come before the members of sets. */
 	memmove(&b->servers[b->singles_n + 1], &b->servers[b->singles_n],
 	    (b->servers_n - b->singles_n) * sizeof(*server));
 	b->servers[b->singles_n++] = *server;
@@ -212,8 +214,8 @@ append_server(const struct value *v, struct server_spec *server)
 	return true;
 }
 
-/* Reads the options into a server of its own, for their errors, and keeps the
- * text. */
+/* Reads the options into a temporary server, to report their errors, and keeps
+ * the text. */
 static bool
 parse_server_defaults(const struct value *v)
 {
@@ -236,7 +238,7 @@ parse_server_defaults(const struct value *v)
 	return ok && value_keep_text(v);
 }
 
-/* Whether the word is an option that servers with these flags have. */
+/* Returns whether the word is an option that servers with these flags have. */
 static bool
 is_option_for(const char *word, const struct key *options, unsigned allowed)
 {
@@ -270,15 +272,16 @@ server_defaults_apply(
 	return options_read_over(&quiet, &fit, 0, server, allowed, "");
 }
 
-/* `weight=5` and not the address `unix:/run/a=b`. */
+/* Returns whether the word is like `weight=5`, and not an address like
+ * `unix:/run/a=b`. */
 static bool
 is_option(const char *word)
 {
 	return word[strcspn(word, "=:/")] == '=';
 }
 
-/* A server with a fault elsewhere is appended all the same, so that a second
- * one of its name is noticed; the spec comes to nothing anyway. */
+/* Reads a server.  Appends it even if it has an error, so that a second one
+ * with its name is noticed; the spec will not be used anyway. */
 static bool
 parse_server(const struct value *v)
 {
@@ -336,7 +339,8 @@ print_server(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
-/* Whether there is such a server is seen when all are known. */
+/* Reads the name of a server.  Whether it exists is checked once all servers
+ * are known. */
 static bool
 parse_track(const struct value *v)
 {

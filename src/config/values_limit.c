@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-/* `10/s`, `10/m`, `10/h`; a number alone is per second. */
+/* Reads `10/s`, `10/m` or `10/h`; a number alone is per second. */
 static bool
 parse_limit_rate(const struct value *v)
 {
@@ -41,7 +41,7 @@ print_limit_rate(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	       value_write(out, "%u/%c", rate->count, rate->unit);
 }
 
-/* `100MiB/m`: as a bandwidth, whose unit may be a minute or an hour. */
+/* Reads `100MiB/m`: a bandwidth whose unit may be a minute or an hour, too. */
 static bool
 parse_limit_bytes(const struct value *v)
 {
@@ -77,7 +77,7 @@ print_limit_bytes(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	return value_write(out, "%s", text);
 }
 
-/* `list:NAME`. */
+/* Reads `list:NAME`. */
 static bool
 read_limit_list(const struct value *v, struct list_use *list)
 {
@@ -228,7 +228,7 @@ parse_limit(const struct value *v)
 	return false;
 }
 
-/* Options are printed with a blank before each. */
+/* Prints the options, without the blank before the first one. */
 static bool
 print_limit(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {

@@ -93,7 +93,7 @@ print_list_file(const struct shown *s, char out[VALUE_TEXT_SIZE])
 
 VALUE_TYPE(list_file, print_list_file, "the path of a file", 0);
 
-/* Codes of ISO 3166-1, as MaxMind databases have them. */
+/* Reads codes of ISO 3166-1, as MaxMind databases have them. */
 static bool
 parse_countries(const struct value *v)
 {

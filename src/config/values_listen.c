@@ -92,8 +92,8 @@ append_range(
 	return ok;
 }
 
-/* Returns the flags of the options that an address may have, and for which
- * addresses the others are. */
+/* Returns the flags of the options that an address may have, and what other
+ * options are for. */
 static unsigned
 listen_options(const char *text, const char **ret_why)
 {
@@ -134,7 +134,7 @@ parse_listen(const struct value *v)
 	return false;
 }
 
-/* A range is one value. */
+/* Prints an address.  A range is one value. */
 static bool
 print_listen(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {

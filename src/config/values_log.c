@@ -28,7 +28,7 @@ allowed_options(enum log_sink_kind kind)
 	                                 : 0;
 }
 
-/* A daemon's port is 514 unless it is given. */
+/* Reads a daemon's address; its port is 514 unless it is given. */
 static bool
 parse_daemon(const struct value *v, const char *where, struct log_spec *l)
 {
@@ -70,7 +70,7 @@ parse_where(const struct value *v, const char *where, struct log_spec *l)
 	return true;
 }
 
-/* `off` says that there is none, so it cannot have others beside it. */
+/* Checks that `off`, which says that there is no log, is the only value. */
 static bool
 check_off(const struct value *v, const struct log_list *list,
     const struct log_spec *l)

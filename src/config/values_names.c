@@ -30,8 +30,8 @@ name_check(const char *s, size_t max, struct err *err)
 	return true;
 }
 
-/* getpwnam(3) and getgrnam(3) leave errno alone when the name does not exist,
- * or set it to one of these. */
+/* Reports a failed look-up.  getpwnam(3) and getgrnam(3) leave errno alone when
+ * the name does not exist, or set it to one of these. */
 static bool
 fail_lookup(
     const struct value *v, const char *what, const char *name, int error)
@@ -84,7 +84,7 @@ parse_people(const struct value *v)
 	return ok && value_keep_text(v);
 }
 
-/* Names of hosts, as they are in a URL. */
+/* Reads names of hosts, as they are in a URL. */
 static bool
 parse_hosts(const struct value *v)
 {
@@ -107,7 +107,7 @@ parse_hosts(const struct value *v)
 	    v->text);
 }
 
-/* A name of at most key->max letters. */
+/* Reads a name of at most key->max letters. */
 static bool
 parse_node(const struct value *v)
 {
@@ -129,7 +129,8 @@ find_reference(const struct value *v, const char *text, const char *what,
 	           hint_table(&hint, text, names, "there"));
 }
 
-/* Whether it may be another one of the frontend's; else an error. */
+/* Returns whether the backend may be added to the frontend's; adds an error
+ * otherwise. */
 static bool
 check_route(const struct value *v, const char *name, size_t backend)
 {
@@ -193,7 +194,7 @@ print_backend(const struct shown *s, char out[VALUE_TEXT_SIZE])
 		return false;
 	r = &f->routes[s->nth];
 	value_write(out, "%s", s->spec->backends[r->backend].name);
-	/* A single backend gets all sessions: a weight would say nothing. */
+	/* A single backend gets all sessions, so its weight is of no use. */
 	if (f->routes_n > 1)
 		return options_print(s, r, NULL, 0, out);
 	if (r->fallback.is_set)
@@ -253,7 +254,7 @@ parse_state_file(const struct value *v)
 	return value_keep_text(v);
 }
 
-/* A token of RFC 9110 section 5.6.2. */
+/* Reads a token of RFC 9110 section 5.6.2. */
 static bool
 parse_header_name(const struct value *v)
 {

@@ -34,11 +34,11 @@ print_duration(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const uint64_t *ms = shown_source(s);
 
-	/* 0 is refused when it is read, and means: not set. */
+	/* 0, which cannot be written, means: not set. */
 	return *ms != 0 && text_duration(*ms, out);
 }
 
-/* A duration, or 0 for not to wait at all. */
+/* Reads a duration; 0 means not to wait at all. */
 static bool
 parse_wait(const struct value *v)
 {
@@ -75,7 +75,7 @@ print_number(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const unsigned *number = shown_source(s);
 
-	/* Less than anybody can write: not set. */
+	/* A number below the allowed ones means: not set. */
 	return *number >= s->key->min && value_write(out, "%u", *number);
 }
 
@@ -124,7 +124,7 @@ print_percent(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	return value_write(out, "%u%%", *percent);
 }
 
-/* `500/s`, `500`, or `off`. */
+/* Reads `500/s`, `500`, or `off`. */
 static bool
 parse_rate(const struct value *v)
 {
@@ -170,7 +170,7 @@ print_mode(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	return value_write(out, "%04" PRIo32, *mode);
 }
 
-/* `backup`, and `backup=on` as well. */
+/* Reads a flag: `backup`, and `backup=on` as well. */
 static bool
 parse_flag(const struct value *v)
 {
@@ -188,8 +188,8 @@ print_flag(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	return *flag && value_write(out, "on");
 }
 
-/* `off` is 0 for a backend.  For a server it is SLOW_START_OFF, since 0 stands
- * for the backend's value there. */
+/* Reads a duration or `off`.  `off` is 0 for a backend; for a server it is
+ * SLOW_START_OFF, since 0 stands for the backend's value there. */
 static bool
 parse_slow_start(const struct value *v)
 {
@@ -210,7 +210,7 @@ print_slow_start(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	return off ? value_write(out, "off") : print_duration(s, out);
 }
 
-/* The index among the choices, or -1 after an error. */
+/* Returns the index of the choice, or -1 after an error. */
 static int
 find_choice(const struct value *v)
 {
@@ -231,7 +231,7 @@ parse_choice(const struct value *v)
 
 	if (choice < 0)
 		return false;
-	/* All enums of the spec are int-sized: plain, small, not packed. */
+	/* All enums of the spec have the size of an int. */
 	memcpy(value_target(v), &choice, sizeof(choice));
 	return true;
 }

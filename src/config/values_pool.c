@@ -8,8 +8,8 @@
 #include "config/cpus.h"
 #include "config/pool_text.h"
 
-/* The number of `auto` is known once the whole section is read:
- * config/build.c sets the classes then. */
+/* Reads the threads.  The number of `auto` is known once the whole section was
+ * read: config/build.c then sets the classes. */
 static bool
 parse_threads(const struct value *v)
 {

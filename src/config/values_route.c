@@ -20,8 +20,8 @@
 
 #define ALPN_NAME_MAX 255 /* RFC 7301, section 3.1 */
 
-/* Cuts the next word off a list with commas.  Returns NULL behind the last; a
- * word may be empty. */
+/* Cuts the next word off a list with commas; a word may be empty.  Returns NULL
+ * behind the last one. */
 static char *
 next_of_list(char **list)
 {
@@ -35,7 +35,7 @@ next_of_list(char **list)
 	return word;
 }
 
-/* Returns false after an error: the list has an empty word. */
+/* Adds an error for an empty word of a list, and returns false then. */
 static bool
 check_word(const struct value *v, const char *word)
 {
@@ -47,8 +47,8 @@ check_word(const struct value *v, const char *word)
 
 /* -- names -- */
 
-/* Whether clients can ask for it, as far as that can be seen; in the form in
- * which it is compared. */
+/* Writes the name in the form in which it is compared.  Returns false after an
+ * error, if it is certain that no client asks for it. */
 static bool
 normalize(
     const struct value *v, const char *name, char out[2 + TLS_NAME_MAX + 1])
@@ -297,7 +297,7 @@ print_rule_backend(const struct shown *s, char out[VALUE_TEXT_SIZE])
 
 /* -- rules -- */
 
-/* Takes over what the rule owns. */
+/* Appends the rule, and takes over what it owns, also on failure. */
 static bool
 append_rule(const struct value *v, struct rule_spec *rule)
 {
@@ -309,7 +309,8 @@ append_rule(const struct value *v, struct rule_spec *rule)
 	return false;
 }
 
-/* The words without a `=` are names, and stand before the others. */
+/* Returns the number of names: words without a `=`, which come before
+ * others. */
 static size_t
 count_names(const struct words *words)
 {
@@ -320,7 +321,8 @@ count_names(const struct words *words)
 	return n;
 }
 
-/* Duplicate names are found once all rules are known: config/build_sni.c. */
+/* Reads a rule.  Duplicate names are found once all rules are known:
+ * config/build_sni.c. */
 static bool
 parse_sni_rule(const struct value *v)
 {
@@ -368,8 +370,8 @@ has_condition(const struct rule_spec *r)
 	       r->ports.n > 0;
 }
 
-/* Adds an error if the rule cannot be one, as far as that follows from its line
- * alone. */
+/* Checks what can be checked of a rule by its line alone.  Returns false after
+ * an error. */
 static bool
 check_rule(const struct value *v, const struct rule_spec *r)
 {
@@ -417,7 +419,7 @@ print_route_rule(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	r = &f->rules[s->nth];
 	out[0] = '\0';
 	options_print(s, r, NULL, 0, out);
-	/* The blank before the first option. */
+	/* Cut off the blank before the first option. */
 	len = strlen(out);
 	memmove(out, out + 1, len);
 	return len > 0;

@@ -8,11 +8,11 @@
 #include "config/server_defaults.h"
 #include "config/values.h"
 
-/* A name that is never looked up: rules about a server's address hold for any
- * address then. */
+/* A name that is never looked up, so rules about servers' addresses allow any
+ * address. */
 #define ANY_HOST "member"
 
-/* The options of a set that are set by this value's key. */
+/* Returns the kind of source that this key sets. */
 static enum discovery_kind
 kind_of_option(const struct key *key)
 {
@@ -79,7 +79,8 @@ check_prefix(const struct value *v, const char *prefix, unsigned max)
 	           err.text);
 }
 
-/* Returns the options of the kind of source, beside those without flags. */
+/* Returns the flags of the options that the kind of source takes besides those
+ * without flags. */
 static unsigned
 set_allows(const struct set_spec *set)
 {
@@ -94,7 +95,7 @@ has_http_options(const struct set_spec *set)
 	       set->timeout_ms > 0;
 }
 
-/* Sets every option to what it is when the line does not have it. */
+/* Sets every option to the value that it has if the line does not have it. */
 static bool
 set_defaults_apply(const struct value *v, struct set_spec *set)
 {

@@ -81,7 +81,7 @@ print_sock_switch(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	return print_switch_word(*value, out);
 }
 
-/* Towards servers it is a switch, and the number 1 in the same place. */
+/* Reads the option of servers: a switch, stored as the number 1 or 0. */
 static bool
 parse_tfo(const struct value *v)
 {
@@ -102,7 +102,7 @@ print_tfo(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	return *fast_open > 0 && value_write(out, "on");
 }
 
-/* A duration that the kernel counts in seconds. */
+/* Reads a duration that the kernel takes in seconds. */
 static bool
 parse_whole_seconds(const struct value *v, const char *text, uint64_t min,
     uint64_t max, unsigned *ret_seconds)
@@ -167,8 +167,8 @@ parse_keepalive_times(const struct value *v, struct sock_keepalive *k)
 	    v, "'%s' has no time; write on, or for example 60s:10s:3", v->text);
 }
 
-/* nginx's form: `on`, `off`, or IDLE:INTERVAL:COUNT, each of which may be left
- * out. */
+/* Reads nginx's form: `on`, `off`, or IDLE:INTERVAL:COUNT, each of which may be
+ * left out. */
 static bool
 parse_keepalive(const struct value *v)
 {
@@ -340,7 +340,8 @@ parse_ports(const struct value *v, const char *text, struct source_spec *s)
 	return true;
 }
 
-/* Without the port: `192.0.2.1`, `[2001:db8::1]`, `2001:db8::1`, `*`. */
+/* Reads an address without port: `192.0.2.1`, `[2001:db8::1]`, `2001:db8::1`,
+ * `*`. */
 static bool
 parse_source_host(const struct value *v, const char *host, struct addr *ret)
 {
@@ -377,7 +378,7 @@ parse_source(const struct value *v)
 	strcpy(host, v->text);
 	bracket = strchr(host, ']');
 	colon = strchr(bracket ? bracket : host, ':');
-	/* Several without brackets are an IPv6 address. */
+	/* More than one colon without brackets: an IPv6 address. */
 	if (colon && !strchr(colon + 1, ':') && !strpbrk(host, "/")) {
 		*colon++ = '\0';
 		if (!parse_ports(v, colon, &s))
@@ -412,7 +413,7 @@ print_source(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	    (int)len, text, from->port_low, from->port_high);
 }
 
-/* Several at once, and the key may be repeated. */
+/* Reads one or more networks; the key may be repeated, too. */
 static bool
 parse_proxy_from(const struct value *v)
 {

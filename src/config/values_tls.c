@@ -165,8 +165,8 @@ is_ciphersuite(SSL_CTX *ctx, const char *name)
 	bool is =
 	    SSL_CTX_set_ciphersuites(ctx, name) == 1 && has_cipher(ctx, name);
 
-	/* OpenSSL takes standard names of older ciphers here, too, and then
-	 * every list of ciphers, as one is left. */
+	/* OpenSSL also accepts standard names of older ciphers here, and
+	 * afterwards every list of ciphers, as long as one is left. */
 	(void)SSL_CTX_set_ciphersuites(ctx, "");
 	return is;
 }
@@ -193,7 +193,8 @@ fail_unknown_cipher(const struct value *v, SSL_CTX *ctx, const char *word)
 	    hint.near ? "'? " : "");
 }
 
-/* OpenSSL itself ignores a word that it does not know. */
+/* Checks a word of a list of ciphers: OpenSSL ignores words that it does not
+ * know. */
 static bool
 check_cipher(const struct value *v, SSL_CTX *ctx, const char *word)
 {
@@ -222,7 +223,7 @@ check_cipher(const struct value *v, SSL_CTX *ctx, const char *word)
 	return fail_unknown_cipher(v, ctx, name);
 }
 
-/* The words together may exclude each other. */
+/* Checks each word, and all words together, which may exclude each other. */
 static bool
 parse_ciphers(const struct value *v)
 {
@@ -361,7 +362,7 @@ parse_tls_name(const struct value *v)
 	return value_keep_text(v);
 }
 
-/* The choices are those from TLS_VERIFY_NONE on. */
+/* Reads a choice; these begin with TLS_VERIFY_NONE. */
 static bool
 parse_tls_verify(const struct value *v)
 {
