@@ -130,7 +130,8 @@ advice_for(int error)
 	}
 }
 
-/* Blocks in the resolver if the host is a name. */
+/* Looks up a host; blocks in the resolver if it is a name.  Returns 0 or
+ * -errno. */
 static int
 resolve_host(const char *where, struct addr *ret_addr)
 {
@@ -164,7 +165,7 @@ resolve_addr(const char *where, struct addr *ret_addr)
 	return 0;
 }
 
-/* option is SO_SNDTIMEO or SO_RCVTIMEO. */
+/* Sets SO_SNDTIMEO or SO_RCVTIMEO. */
 static void
 set_socket_timeout(int fd, int option, int timeout_ms)
 {
@@ -176,8 +177,9 @@ set_socket_timeout(int fd, int option, int timeout_ms)
 	(void)setsockopt(fd, SOL_SOCKET, option, &limit, sizeof(limit));
 }
 
-/* Returns the socket, or -errno.  With a full backlog connect(2) blocks, at
- * most for CTL_TIMEOUT_MS: the time-out of the answer may be longer. */
+/* Connects.  Returns the socket, or -errno.  With a full backlog connect(2)
+ * blocks, at most for CTL_TIMEOUT_MS: the time-out of the answer may be
+ * longer. */
 static int
 connect_to(const char *where, int timeout_ms)
 {
@@ -204,9 +206,9 @@ connect_to(const char *where, int timeout_ms)
 	return fd;
 }
 
-/* The server may close the connection before it has read everything, because of
- * a line that is too long for instance.  Its answer has the reason, so EPIPE is
- * not an error here. */
+/* Sends the line.  The server may close the connection before it has read
+ * everything, because of a line that is too long for instance.  Its answer has
+ * the reason, so EPIPE is not an error here. */
 static bool
 send_all(int fd, const struct ctl_text *line)
 {
@@ -288,8 +290,8 @@ skip_text(struct ctl_reader *reader, const char *text)
 	return true;
 }
 
-/* The first two answers are those to the preamble: an empty line, and a status
- * line with an empty line.  HAProxy answers the second with an error. */
+/* Skips the answers to the preamble: an empty line, and a status line with an
+ * empty line.  HAProxy answers the second command with an error. */
 void
 ctl_reader_init(struct ctl_reader *reader, const struct ctl_text *answer)
 {
@@ -371,8 +373,8 @@ ctl_reader_next(struct ctl_reader *reader, struct ctl_reply *ret_reply)
 	return true;
 }
 
-/* Reads all the rest as the answer to a single command, which may contain empty
- * lines. */
+/* Reads all that is left as the answer to a single command, which may contain
+ * empty lines. */
 static void
 read_rest(struct ctl_reader *reader, struct ctl_reply *ret_reply)
 {

@@ -16,7 +16,8 @@
 #include "base/err.h"
 
 #define CTL_TIMEOUT_MS 10000
-/* How long `upgrade` may take more: UPGRADE_WAIT_MS of control/upgrade.h. */
+/* The additional time for the answer to `upgrade`: UPGRADE_WAIT_MS of
+ * control/upgrade.h. */
 #define CTL_UPGRADE_MS 30000
 
 enum ctl_exit {
@@ -26,8 +27,8 @@ enum ctl_exit {
 	CTL_NO_ANSWER = 3,
 };
 
-/* Like reallocarray(3), for n > 0, but ends the program with CTL_NO_ANSWER if
- * memory is short. */
+/* Does what reallocarray(3) does, for n > 0, but ends the program with
+ * CTL_NO_ANSWER if memory is short. */
 void *ctl_array(void *old, size_t n, size_t size);
 
 /* A growing string; all zero is empty, with data NULL. */
@@ -38,18 +39,18 @@ struct ctl_text {
 
 /* Appends n bytes. */
 void ctl_text_add(struct ctl_text *text, const char *data, size_t n);
-/* Frees the text, which is empty then. */
+/* Frees the text and makes it empty. */
 void ctl_text_fini(struct ctl_text *text);
 
-/* Appends the words, NULL-terminated, as one command: with `;` and backslashes
- * escaped, but blanks as they are.  Returns false if a word has a line end: a
- * command is one line. */
+/* Appends the NULL-terminated words as one command, with `;` and backslashes
+ * escaped, but not blanks.  Returns false if a word has a line end: a command
+ * is one line. */
 bool ctl_add_command(
     struct ctl_text *line, const char *const *words) MUST_CHECK;
 
 /* Appends the payload of the command: the lines of in, up to its end, without
- * empty ones, which would end it.  Blocks.  Returns false with err set if in
- * cannot be read, or has bytes that are not text. */
+ * empty ones, since an empty line ends a payload.  Blocks.  Returns false with
+ * err set if in cannot be read, or has bytes that are not text. */
 bool ctl_add_payload(
     struct ctl_text *line, FILE *in, struct err *err) MUST_CHECK;
 
@@ -75,7 +76,8 @@ struct ctl_answer {
 	bool is_whole; /* false: the connection was closed before its end */
 };
 
-/* Like ctl_ask with a single command, whose answer may contain empty lines. */
+/* Does what ctl_ask does for a single command, whose answer may contain empty
+ * lines. */
 bool ctl_ask_one(const char *where, const char *command, int timeout_ms,
     struct ctl_answer *ret_answer, struct err *err) MUST_CHECK;
 
@@ -86,11 +88,12 @@ struct ctl_reader {
 	bool has_status; /* each answer ends with a status line */
 };
 
-/* Begins behind the answers to what ctl_ask itself sent. */
+/* Begins after the answers to the commands that ctl_ask itself sent. */
 void ctl_reader_init(struct ctl_reader *reader, const struct ctl_text *answer);
 
-/* Reads the answer up to the next empty line; false if there is none left.  If
- * lfproxy refused the connection, its message is the only answer, an error. */
+/* Reads the answer up to the next empty line.  Returns false if there is none
+ * left.  If lfproxy refused the connection, its message is the only answer, an
+ * error. */
 bool ctl_reader_next(struct ctl_reader *reader, struct ctl_reply *ret_reply);
 
 #endif

@@ -50,8 +50,8 @@ ask_server(const char *where, const char *command)
 	return answer.text;
 }
 
-/* The placeholders of `help`, and the commands that list the names.  A name is
- * behind `before`, and ends at one of `ends` or with the line. */
+/* The placeholders of `help`, and the commands that list the names.  A name
+ * follows `before`, and ends at one of `ends` or with the line. */
 static const struct name_list {
 	const char *placeholder, *command, *before, *ends;
 	enum { NAME_WHOLE, NAME_PAIR, NAME_BEGUN, NAME_IN_BRACKETS } form;
@@ -71,8 +71,9 @@ static const struct name_list {
     {"<bk>/", "show stat -1 2 -1", "", ",", NAME_BEGUN},
 };
 
-/* The first two columns of `show stat` become a pair, `BACKEND/SERVER`; a pair
- * that is begun has a slash behind the first column. */
+/* Adds the name in a line.  NAME_PAIR makes the first two columns of `show
+ * stat` `BACKEND/SERVER`; NAME_BEGUN only puts a slash behind the first
+ * column. */
 static void
 complete_name(struct candidates *c, char *line, const struct name_list *list)
 {
@@ -115,8 +116,8 @@ complete_names(struct candidates *c, const char *placeholder)
 
 /* -- values that `help` does not list -- */
 
-/* The given words, `*` for any word and `@*` for one that begins with `@`, and
- * what may follow them. */
+/* Words of a command line, with `*` for any word and `@*` for one that begins
+ * with `@`, and the values that may follow them. */
 static const struct value {
 	const char *words, *values;
 } values[] = {
@@ -198,7 +199,7 @@ complete_value(struct candidates *c, const char *value, size_t n)
 		add_candidate(c, value, n);
 }
 
-/* Adds the values in the text; `between` are the characters between them. */
+/* Adds the values in the text, which characters of `between` separate. */
 static void
 complete_values(struct candidates *c, const char *text, const char *between)
 {
@@ -213,7 +214,7 @@ complete_values(struct candidates *c, const char *text, const char *between)
 	}
 }
 
-/* Whether the word is that of n characters in a row of `values`. */
+/* Returns whether the word matches the n characters of a row of `values`. */
 static bool
 is_word(const char *word, const char *row, size_t n)
 {
@@ -223,9 +224,9 @@ is_word(const char *word, const char *row, size_t n)
 	       (strlen(word) == n && memcmp(word, row, n) == 0);
 }
 
-/* Skips the words that the text and the given words begin with; `*` in the text
- * is any word.  Returns the rest of the text, with *words at the rest of the
- * given words.  Returns NULL if there are two different words. */
+/* Skips the words that text and *words have in common; `*` in text is any word.
+ * Returns the rest of text, with *words moved to the rest of the given words.
+ * Returns NULL if two words differ. */
 static const char *
 skip_common_words(const char *text, const char *const **words)
 {
@@ -257,9 +258,9 @@ complete_known_values(struct candidates *c, const char *const *words)
 
 /* -- commands and arguments, from `help` -- */
 
-/* Adds the argument behind `given` others, such as `[<pool>]` or
- * `[desc|json|typed]*`.  If it is optional or may be repeated, the arguments
- * behind it are candidates as well. */
+/* Adds the argument that follows `given` others, such as `[<pool>]` or
+ * `[desc|json|typed]*`.  If it is optional or may be repeated, also adds those
+ * behind it. */
 static void
 complete_arguments(struct candidates *c, char *args, size_t given)
 {

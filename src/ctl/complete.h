@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* Prints the candidates for the word behind the given words, which are
+/* Prints the candidates for the word that follows the given words, which are
  * NULL-terminated, one per line.  Prints none if the socket does not answer. */
 void ctl_complete(const char *where, const char *const *words, FILE *out);
 

@@ -66,9 +66,9 @@ contains_word(const char *line, const char *word)
 	return false;
 }
 
-/* Finds the usage of the command in the line, the longest match: `show a b` may
- * exist beside `show a`.  .words is NULL if there is none.  Lists the commands
- * that have a JSON form. */
+/* Finds the usage of the command in the line, by the longest match: `show a b`
+ * may exist beside `show a`.  .words is NULL if there is none.  Writes the
+ * commands that have a JSON form into names. */
 static struct ctl_usage
 find_usage(char *help, const char *line, char names[NAMES_SIZE])
 {
@@ -86,9 +86,9 @@ find_usage(char *help, const char *line, char names[NAMES_SIZE])
 	return found;
 }
 
-/* Appends the word that selects the JSON form, unless the line has it.  That is
- * `flat` for commands whose `json` is HAProxy's typed form, unless `typed` is
- * given. */
+/* Appends the word that selects the JSON form, unless the line has it.  The
+ * word is `flat` for commands whose `json` is HAProxy's typed form, unless the
+ * line has `typed`. */
 static bool
 add_form(char *help, struct ctl_text *line, struct err *err)
 {

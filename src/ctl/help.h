@@ -2,8 +2,8 @@
  * Parses the answer to `help`, whose lines are of the form
  * `  show pool [<pool>] [json]   : description`.
  *
- * A command has a JSON form if its usage there has the word json.  So there is
- * no table to go stale, and older and newer versions of lfproxy work.
+ * A command has a JSON form if its usage there has the word json, so older and
+ * newer versions of lfproxy work, and no table has to be kept up to date.
  */
 #ifndef CTL_HELP_H
 #define CTL_HELP_H
@@ -25,9 +25,9 @@ struct ctl_usage {
 /* Reads the next usage and moves *at behind it; returns false at the end. */
 bool ctl_next_usage(char **at, struct ctl_usage *ret_usage);
 
-/* Makes the command in the line its JSON form.  A command that the server does
- * not know stays as it is.  Returns CTL_OK, or another code with err set if the
- * command has no JSON form or the server could not be asked. */
+/* Changes the command in the line to its JSON form.  A command that the server
+ * does not know stays as it is.  Returns CTL_OK, or another code with err set
+ * if the command has no JSON form or the server could not be asked. */
 enum ctl_exit ctl_json_command(
     const char *where, struct ctl_text *line, struct err *err) MUST_CHECK;
 

@@ -103,7 +103,7 @@ ini_file_free(struct ini_file *file)
 	free(file);
 }
 
-/* A line that was removed is NULL. */
+/* Writes the lines; one that was removed is NULL. */
 static void
 put_lines(const struct ini_file *f, FILE *out)
 {
@@ -187,8 +187,8 @@ content_length(const char *line)
 	return n;
 }
 
-/* Whether another line belongs to the entry: a comment behind a part ends it.
- */
+/* Returns whether the entry goes on in the next line.  A comment behind the
+ * line's text ends the entry. */
 static bool
 is_continued(const char *line)
 {
@@ -269,7 +269,8 @@ section_end(const struct ini_file *f, size_t head)
 
 /* -- edits -- */
 
-/* Takes the text, which replaces the line. */
+/* Replaces the line by text, and takes ownership of it.  NULL: memory is
+ * short. */
 static bool
 replace_line(struct ini_file *f, size_t line, char *text, struct err *err)
 {
@@ -328,7 +329,7 @@ ini_add_section(struct ini_file *file, const char *section)
 	return file->n++;
 }
 
-/* Whether the line begins the entry `key = NAME ...`. */
+/* Returns whether the line begins the entry `key = NAME ...`. */
 static bool
 is_entry_named(const char *line, const char *key, const char *name)
 {
@@ -350,8 +351,8 @@ check_server_line(
 	    err, "%s:%zu: this is not the line that was loaded", f->path, line);
 }
 
-/* Finds the option as a word of the line's content.  Returns its length, 0 if
- * it is not there. */
+/* Finds the option as a word of the line's content.  Returns its length, or 0
+ * if it is not there. */
 static size_t
 find_option_word(const char *line, const char *option, size_t *ret_at)
 {
@@ -389,7 +390,7 @@ ini_set_option(struct ini_file *file, size_t line, const char *name,
 			return replace_part(file, i, at, n, text, err);
 	}
 	snprintf(text, sizeof(text), " %s=%s", option, value);
-	/* Behind what the entry's last part has. */
+	/* Add it at the end of the entry's last part. */
 	while (last > line && is_comment(file->lines[last]))
 		last--;
 	at = content_length(file->lines[last]);

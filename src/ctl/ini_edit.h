@@ -28,40 +28,41 @@ struct ini_file {
 /* Reads the file.  Returns NULL with err set. */
 struct ini_file *ini_file_read(const char *path, struct err *err) MUST_CHECK;
 
-/* Accepts NULL. */
+/* Frees the file.  Accepts NULL. */
 void ini_file_free(struct ini_file *file);
 
-/* Writes the file: a new one that takes its place, with its mode and owner.
- * former: as it was before all edits.  Returns false with err set, and the file
- * is as it was. */
+/* Writes the file: a new file that replaces it, with its mode and owner.
+ * former: writes what was read, without the edits.  Returns false with err set
+ * and the file unchanged. */
 bool ini_file_write(
     const struct ini_file *file, bool former, struct err *err) MUST_CHECK;
 
-/* Returns the line of the head of that section, `backend app`, 0 if there is
- * none. */
+/* Returns the line of the head of that section, as in `backend app`; 0 if there
+ * is none. */
 size_t ini_find_section(const struct ini_file *file, const char *section);
 
 /* Appends an empty section to the file.  Returns its line, or 0 when memory is
  * short. */
 size_t ini_add_section(struct ini_file *file, const char *section);
 
-/* The edits below return false with err set: the line is not what it was, or
- * memory is short. */
+/* The following functions return false with err set if the line is not what it
+ * was, or if memory is short. */
 
-/* Gives the entry `server = NAME ...` that begins in the line an option,
- * `weight=50`. */
+/* Sets an option, as in `weight=50`, of the entry `server = NAME ...` that
+ * begins in the line. */
 bool ini_set_option(struct ini_file *file, size_t line, const char *name,
     const char *option, const char *value, struct err *err) MUST_CHECK;
 
-/* Replaces the address in such an entry. */
+/* Replaces the address of the server in such an entry. */
 bool ini_set_address(struct ini_file *file, size_t line, const char *name,
     const char *address, struct err *err) MUST_CHECK;
 
-/* Gives the section with its head in the line a key, or replaces its value. */
+/* Sets a key of the section that has its head in the line: adds it, or replaces
+ * its value. */
 bool ini_set_key(struct ini_file *file, size_t head, const char *key,
     const char *value, struct err *err) MUST_CHECK;
 
-/* Adds a key to the section, behind the last one of that name. */
+/* Adds a key to the section, behind the last key of that name. */
 bool ini_add_key(struct ini_file *file, size_t head, const char *key,
     const char *value, struct err *err) MUST_CHECK;
 
@@ -69,7 +70,7 @@ bool ini_add_key(struct ini_file *file, size_t head, const char *key,
 bool ini_remove(struct ini_file *file, size_t head, const char *key,
     const char *name, struct err *err) MUST_CHECK;
 
-/* Returns the line of the entry `key = NAME ...` of the section; 0: there is
+/* Returns the line of the entry `key = NAME ...` of the section; 0 if there is
  * none. */
 size_t ini_find_entry(const struct ini_file *file, size_t head, const char *key,
     const char *name);

@@ -77,8 +77,9 @@ print_answer(const struct ctl_answer *answer)
 	return answer->is_error ? CTL_ANSWER_IS_ERROR : CTL_OK;
 }
 
-/* The delay of `wait` comes on top, since nothing is answered before it ends;
- * and the time that another process may take to serve. */
+/* Returns the time-out for the answer: the delay of `wait`, which answers at
+ * its end, and the time that another process may take to serve are added to the
+ * usual one. */
 static int
 answer_timeout_ms(const char *line)
 {
@@ -96,8 +97,8 @@ answer_timeout_ms(const char *line)
 	return CTL_TIMEOUT_MS + (ms < (uint64_t)most ? (int)ms : most);
 }
 
-/* Returns whether the words end with `<<`, which is cut off, or begin a command
- * that always has a payload. */
+/* Returns whether the words end with `<<`, which is removed, or begin with a
+ * command that always has a payload. */
 static bool
 take_payload_mark(char **words)
 {

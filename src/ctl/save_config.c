@@ -64,8 +64,8 @@ file_of(struct saving *s, const char *path)
 
 /* -- one change -- */
 
-/* Finds the head of [global], which has no place: in the file that has it, or
- * adds it to the first one. */
+/* Finds the head of [global], whose changes have no place: looks for it in all
+ * files, or adds it to the first one. */
 static struct ini_file *
 find_global_head(struct saving *s, const json_t *drift, const char *section,
     size_t *ret_head)
@@ -88,7 +88,7 @@ find_global_head(struct saving *s, const json_t *drift, const char *section,
 	return *ret_head > 0 ? first : NULL;
 }
 
-/* Finds the head of the section that the change belongs into. */
+/* Finds the head of the section that the change belongs to. */
 static struct ini_file *
 find_head(struct saving *s, const json_t *drift, const json_t *change,
     size_t *ret_head)
@@ -145,7 +145,8 @@ save_change(struct saving *s, const json_t *drift, const json_t *change)
 	           : ini_set_key(file, head, key, text, &s->err);
 }
 
-/* Settings of a server that was added are in no line yet. */
+/* Returns whether the change is one of a server that was added, which has no
+ * line yet. */
 static bool
 is_of_added(const json_t *all, const json_t *change)
 {
@@ -214,7 +215,7 @@ write_files(struct saving *s, bool former)
 	return true;
 }
 
-/* Has lfproxy read the files.  Returns false with err set if they are not
+/* Makes lfproxy read the files.  Returns false with err set if they are not
  * valid. */
 static bool
 check_files(struct saving *s)
@@ -248,8 +249,8 @@ write_and_check(struct saving *s)
 	return false;
 }
 
-/* The files must be those that were loaded: lines are found by their numbers.
- */
+/* Returns whether the files are those that were loaded, since lines are found
+ * by their numbers.  Sets err otherwise. */
 static bool
 files_are_loaded(struct saving *s, const json_t *drift)
 {

@@ -54,7 +54,8 @@ set_info(struct top_head *head, const char *name, const char *value)
 		else
 			*(uint64_t *)field = strtoull(value, NULL, 10);
 	}
-	/* Name and Version may imitate HAProxy's; this comes later. */
+	/* Lfproxy_version comes behind Name and Version, which may imitate
+	 * HAProxy's. */
 	if (strcmp(name, "Lfproxy_version") == 0)
 		head->program = "lfproxy";
 }
@@ -80,7 +81,7 @@ parse_info(struct top_data *data, char *text)
 
 /* -- show stat -- */
 
-/* Splits the line in place (with quotes as in RFC 4180); returns the number of
+/* Splits the line in place, with quotes as in RFC 4180.  Returns the number of
  * fields. */
 static size_t
 cut_fields(char *line, char *fields[COLUMNS_MAX])
@@ -229,7 +230,7 @@ set_pool(struct top_pool *pool, const json_t *o)
 	                json_number(json_array_get(classes, 0), "nice") != 0;
 }
 
-/* Counts the threads in each role here, since the numbers of show pool are from
+/* Counts the threads in each role here, since show pool has counted them at
  * another moment. */
 static void
 set_roles(struct top_pool *pool, const json_t *threads)
@@ -252,7 +253,8 @@ set_roles(struct top_pool *pool, const json_t *threads)
 	}
 }
 
-/* A server that does not know the command answers with text: no pools then. */
+/* Parses the answer.  A server that does not know the command answers with
+ * text; there are no pools then. */
 static json_t *
 parse_json(const struct ctl_reply *reply)
 {
@@ -376,7 +378,8 @@ same_item(const struct top_item *a, const struct top_item *b)
 	       strcmp(a->name, b->name) == 0;
 }
 
-/* Items have the same index as before, except after a reload. */
+/* Finds the item in data.  Except after a reload, its index (hint) is the
+ * same. */
 static const struct top_item *
 find_item(const struct top_data *data, const struct top_item *item, size_t hint)
 {

@@ -91,7 +91,7 @@ struct top_data {
 bool top_data_read(const char *where, int timeout_ms, struct top_data *ret_data,
     struct err *err) MUST_CHECK;
 
-/* Frees everything; the data is empty then. */
+/* Frees everything, and makes the data empty. */
 void top_data_fini(struct top_data *data);
 
 /* Sets rates and histories from the previous round, matching by name.  A

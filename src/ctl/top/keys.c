@@ -28,7 +28,8 @@ set_message(struct top_keys *keys, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Shows the first line of the answer.  Without one the command succeeded. */
+/* Shows the first line of the answer.  If there is none, the command
+ * succeeded. */
 static void
 set_message_from_answer(
     struct top_keys *keys, const char *command, const struct ctl_answer *answer)
@@ -127,7 +128,7 @@ top_selected(struct top_keys *keys)
 	return at;
 }
 
-/* Returns NULL if no line can be selected. */
+/* Returns the selected line, or NULL if no line can be selected. */
 static const struct top_line *
 selected_line(struct top_keys *keys)
 {
@@ -144,7 +145,8 @@ move_selection(struct top_keys *keys, long by)
 	size_t n = keys->lines->n, at = top_selected(keys), to = at;
 	size_t step = by < 0 ? (size_t)-1 : 1;
 
-	/* Above the first line, the index is beyond the last. */
+	/* Above the first line, the index wraps around and is beyond the
+	 * last. */
 	for (long left = labs(by); left > 0 && at + step < n;) {
 		at += step;
 		if (can_be_selected(&keys->lines->lines[at])) {
@@ -158,7 +160,8 @@ move_selection(struct top_keys *keys, long by)
 
 /* -- pools -- */
 
-/* The selected pool, the pool of the selected frontend, or the only pool. */
+/* Returns the selected pool, the pool of the selected frontend, or the only
+ * pool; NULL if there is none of these. */
 static const struct top_pool *
 pool_of_selection(const struct top_keys *keys, const struct top_line *line)
 {
@@ -255,8 +258,8 @@ press_server(struct top_keys *keys, int key)
 	}
 }
 
-/* A percentage always needs confirmation: the initial weight is not known here.
- */
+/* Sends the weight, or asks first if it reduces capacity.  A percentage always
+ * needs confirmation: the initial weight is not known here. */
 static void
 submit_weight(struct top_keys *keys)
 {

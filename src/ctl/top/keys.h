@@ -23,7 +23,7 @@
 
 enum top_mode { MODE_LIST, MODE_CONFIRM, MODE_WEIGHT, MODE_HELP };
 
-#define TOP_SCREEN_TIMEOUT_MS 2000 /* keys have to wait meanwhile */
+#define TOP_SCREEN_TIMEOUT_MS 2000 /* of a command: keys wait for it */
 
 /* The selected line, by name, so that it stays selected when lines move. */
 #define TOP_NAME_SIZE 128

@@ -50,8 +50,8 @@ terminal_is_usable(void)
 	return can_move;
 }
 
-/* initscr(3) would end the program on failure; newterm(3) does not, but leaks
- * memory then. */
+/* Uses newterm(3), which returns on failure, though it leaks memory then:
+ * initscr(3) would end the program. */
 bool
 top_screen_begin(struct err *err)
 {
@@ -88,7 +88,7 @@ top_screen_page(void)
 	return LINES > HEAD_ROWS + 2 ? (unsigned)LINES - HEAD_ROWS - 1 : 1;
 }
 
-/* Writes a row; a reverse one is reverse up to its end. */
+/* Writes a row.  The whole row is reverse if attribute has A_REVERSE. */
 static void
 put_screen_row(int row, const char *text, attr_t attribute)
 {
@@ -96,7 +96,7 @@ put_screen_row(int row, const char *text, attr_t attribute)
 	wchar_t wide[TOP_LINE_SIZE];
 	size_t n;
 
-	/* Names and messages come from the server. */
+	/* Names and messages come from the server, and may have any bytes. */
 	printable_copy(clean, sizeof(clean), text, '?');
 	n = mbstowcs(wide, clean, TOP_LINE_SIZE - 1);
 
@@ -151,7 +151,8 @@ draw_list(struct top_keys *keys)
 		first_visible = 0;
 	else if (first_visible > lines->n - page)
 		first_visible = lines->n - page;
-	/* Scroll up to the title of the first section if that fits. */
+	/* Scroll up to the first section's title if the selected line stays
+	 * visible. */
 	if (selected < first_visible)
 		first_visible = selected < page ? 0 : selected;
 	if (selected < lines->n && selected >= first_visible + page)
@@ -230,7 +231,7 @@ top_screen_draw(struct top_keys *keys, const char *trouble)
 	refresh();
 }
 
-/* Uses poll(2), because getch does not report a terminal that hung up. */
+/* Waits with poll(2), because getch does not report a terminal that hung up. */
 int
 top_screen_key(int timeout_ms)
 {

@@ -20,10 +20,10 @@ bool top_screen_begin(struct err *err) MUST_CHECK;
 /* Restores the terminal.  Does nothing without a screen. */
 void top_screen_end(void);
 
-/* The number of columns, within the limits of struct top_look. */
+/* Returns the number of columns, within the limits of struct top_look. */
 unsigned top_screen_width(void);
 
-/* The number of visible lines of the list. */
+/* Returns the number of visible lines of the list. */
 unsigned top_screen_page(void);
 
 /* Draws everything.  trouble is the reason why the figures are old, or

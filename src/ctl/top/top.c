@@ -92,7 +92,8 @@ parse_top_options(struct top *top, int argc, char **argv, struct err *err)
 	return true;
 }
 
-/* Replaces the message of a key that was pressed just before. */
+/* Says that lfproxy was restarted or answers again, in place of the message of
+ * the last key. */
 static void
 note_restart(struct top *top, const struct top_data *now)
 {
@@ -109,7 +110,8 @@ note_restart(struct top *top, const struct top_data *now)
 		snprintf(message, size, "lfproxy answers again.");
 }
 
-/* Reads the figures of a round; false with top->trouble set on failure. */
+/* Reads the figures of a round.  Returns false with top->trouble set on
+ * failure. */
 static bool
 read_round(struct top *top)
 {
@@ -208,7 +210,7 @@ print_round(struct top *top)
 	return fflush(stdout) == 0;
 }
 
-/* The first round is not printed, since rates need two. */
+/* Prints rounds as text, except the first one, since rates need two. */
 static enum ctl_exit
 run_text(struct top *top)
 {

@@ -138,8 +138,8 @@ top_lines_fini(struct top_lines *lines)
 	memset(lines, 0, sizeof(*lines));
 }
 
-/* Returns the width of a history in that room: at most max, and 0 if there is
- * no room for HISTORY_MIN. */
+/* Returns the width of a history in that room: at most max, or 0 if there is no
+ * room for HISTORY_MIN. */
 static unsigned
 history_width(int room, unsigned max)
 {
@@ -200,7 +200,7 @@ struct column {
 #define OF_ITEM(field) offsetof(struct top_item, field)
 #define OF_POOL(field) offsetof(struct top_pool, field)
 
-/* Between the name and the history. */
+/* The columns between the name and the history. */
 static const struct column item_columns[] = {
     {"STATUS", -8, CELL_TEXT, OF_ITEM(status), 0},
     {"SESS", 5, CELL_COUNT, OF_ITEM(sessions), 0},
@@ -216,7 +216,7 @@ static const struct column item_columns[] = {
     {.title = NULL},
 };
 
-/* Between the name and the roles. */
+/* The columns between the name and the roles. */
 static const struct column pool_columns[] = {
     {"THREADS", 7, CELL_THREADS, OF_POOL(threads), 0},
     {"LEAD", 4, CELL_COUNT, OF_POOL(leading), 0},
@@ -271,7 +271,8 @@ append_cells(struct top_line *line, const struct column *column,
 			        row ? cell_text(column, row).s : column->title);
 }
 
-/* A third of the columns above the minimum goes to the name. */
+/* Returns the width of names: a third of the columns above the minimum is
+ * theirs. */
 static int
 name_width(const struct top_look *look)
 {
@@ -280,7 +281,7 @@ name_width(const struct top_look *look)
 	return width < NAME_MAX ? width : NAME_MAX;
 }
 
-/* Returns the width that is left behind the columns and a blank. */
+/* Returns the width that is left after the columns and a blank. */
 static int
 rest_width(const struct top_look *look, const struct column *column)
 {
@@ -365,7 +366,7 @@ sort_value(const struct top_item *item, enum top_sort sort)
 	}
 }
 
-/* The greatest first; equal items in the order of the configuration. */
+/* Orders the greatest first, and equal items as in the configuration. */
 static int
 compare_items(const void *a, const void *b, void *context)
 {

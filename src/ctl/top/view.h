@@ -36,7 +36,7 @@ struct top_lines {
 	size_t n, room;
 };
 
-/* The order in words, for instance `by rate`. */
+/* Returns the order in words, for instance `by rate`. */
 const char *top_sort_name(enum top_sort sort);
 
 /* Formats the two head lines about lfproxy as a whole. */
