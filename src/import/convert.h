@@ -10,11 +10,12 @@
 #include "import/document.h"
 #include "import/import.h"
 
-/* Adds to the document what the source says.  Returns false, with a message to
- * errors, if the source cannot be parsed or has nothing to convert. */
+/* Converts a configuration of HAProxy: adds its contents to the document.
+ * Returns false, with a message to errors, if it cannot be parsed or has
+ * nothing to convert. */
 bool haproxy_convert(
     struct document *doc, const struct import_source *source, FILE *errors);
-/* Likewise for nginx. */
+/* Does the same for nginx. */
 bool nginx_convert(
     struct document *doc, const struct import_source *source, FILE *errors);
 

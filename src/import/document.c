@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define NAME_MAX_LEN 40
-/* lfproxy's lines may have 8192 characters. */
+/* Lines of lfproxy.ini have at most 8192 characters. */
 #define COMMENT_MAX 1000
 
 struct doc_name {
@@ -61,8 +61,8 @@ doc_find_section(struct document *doc, const char *head)
 	    doc, arena_copy(&doc->arena, head, strlen(head)));
 }
 
-/* Adds a comment line; control characters are replaced, and a backslash at the
- * end is kept from continuing the line. */
+/* Adds a comment line.  Replaces control characters, and keeps a backslash at
+ * the end from continuing the line. */
 static void
 add_comment(struct document *doc, struct arena_text *to, const char *text)
 {
@@ -104,7 +104,7 @@ doc_take_pending(struct document *doc)
 	return text;
 }
 
-/* A remark stands behind its line unless it needs a line of its own. */
+/* Writes the remark behind the line, unless it needs a line of its own. */
 void
 doc_key(struct document *doc, struct ini_section *section, const char *key,
     const char *fmt, ...)
@@ -185,7 +185,7 @@ doc_name(struct document *doc, const char *kind, const char *want)
 	    arena_copy(&doc->arena, want, n > NAME_MAX_LEN ? NAME_MAX_LEN : n);
 	char *name = base;
 
-	/* A variable in a name is filled in when lfproxy reads it. */
+	/* lfproxy fills in a variable in a name when it reads the file. */
 	if (strstr(want, "${") && n <= 2 * NAME_MAX_LEN && doc_word(doc, want))
 		return want;
 	for (char *c = base; *c; c++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The lfproxy.ini that a conversion writes: sections with their lines, comments
- * of the source in their place, and what has no counterpart.
+ * of the source in their place, and comments about lines without a counterpart.
  */
 #ifndef IMPORT_DOCUMENT_H
 #define IMPORT_DOCUMENT_H
@@ -31,8 +31,7 @@ struct origin {
 	unsigned line;
 };
 
-/* A document, and its arena, from which everything else of the conversion may
- * be taken. */
+/* A document, with the arena that everything else of the conversion may use. */
 struct document {
 	struct arena arena;
 	struct ini_section *first, *last;
@@ -43,23 +42,23 @@ struct document {
 	struct doc_name *names;
 };
 
-/* Frees all. */
+/* Frees the document and its arena. */
 void doc_fini(struct document *doc);
 
-/* Adds a section at the end; comments that await a line come before it. */
+/* Adds a section at the end; comments that wait for a line precede it. */
 struct ini_section *doc_section(struct document *doc, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Returns the section of that head, which is added if there is none. */
+/* Returns the section with that head, and adds it if there is none. */
 struct ini_section *doc_find_section(struct document *doc, const char *head);
 
 /* Adds a comment line of the source, without its mark. */
 void doc_comment(struct document *doc, const char *text);
 
-/* Moves comments that await a line to the section. */
+/* Moves the comments that wait for a line to the section. */
 void doc_flush(struct document *doc, struct ini_section *section);
 
-/* Returns the comments that await a line, or NULL, and forgets them. */
+/* Returns the comments that wait for a line, or NULL, and forgets them. */
 const char *doc_take_pending(struct document *doc);
 
 /* Adds the line `key = value`. */
@@ -70,22 +69,22 @@ void doc_key(struct document *doc, struct ini_section *section, const char *key,
 void doc_note(struct document *doc, struct ini_section *section,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Adds a comment about a line, or words of one, that have no counterpart, with
- * the reason and the nearest thing. */
+/* Adds a comment about a line, or words of one, without a counterpart, with the
+ * reason and the nearest replacement. */
 void doc_lost(struct document *doc, struct ini_section *section,
     struct origin at, enum loss loss, const char *words, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
 
-/* Returns `want` as a name that lfproxy accepts and that no other thing of the
- * kind has. */
+/* Returns a name that lfproxy accepts and that nothing else of the kind has:
+ * `want`, changed if necessary. */
 const char *doc_name(struct document *doc, const char *kind, const char *want);
 
-/* Returns s with control characters replaced, which no value may have. */
+/* Returns s with control characters, which no value may have, replaced. */
 const char *doc_clean(struct document *doc, const char *s);
 
-/* Returns s as a word of a value, in which `${` is not a variable; NULL if it
- * cannot be written: with blanks, a leading semicolon, or control characters.
- */
+/* Returns s as a word of a value, in which `${` does not begin a variable.
+ * Returns NULL if s cannot be written: it has blanks, a leading semicolon, or
+ * control characters. */
 const char *doc_word(struct document *doc, const char *s);
 
 /* Writes everything. */

@@ -103,7 +103,7 @@ convert_line(struct hap_proxy *proxy, const struct hap_line *line)
 	hap_end_line(file);
 }
 
-/* `listen NAME ADDRESS` of former versions is a bind line. */
+/* Makes a bind line of `listen NAME ADDRESS`, a form of older versions. */
 static void
 bind_of_head(struct hap_proxy *proxy)
 {
@@ -134,8 +134,8 @@ is_stats_page(const struct hap_proxy *proxy)
 	       !hap_find(proxy, "use_backend") && proxy->has_frontend;
 }
 
-/* A frontend that has nowhere to listen, or no backend, is written as a
- * comment. */
+/* Ends a proxy.  A frontend without an address to listen on, or without a
+ * backend, is written as a comment. */
 static void
 finish_proxy(struct hap_proxy *proxy)
 {
@@ -199,14 +199,14 @@ convert_proxy(struct hap_file *file, struct hap_section *section)
 		    file->name, section->head.line);
 	for (size_t i = 0; i < proxy.lines.n; i++)
 		convert_line(&proxy, &proxy.lines.all[i]);
-	/* Comments at the end are about the next section. */
+	/* Comments at the end belong to the next section. */
 	next = doc->pending;
 	doc->pending = (struct arena_text){NULL, 0, 0};
 	finish_proxy(&proxy);
 	doc->pending = next;
 }
 
-/* Sections that have no counterpart as a whole. */
+/* Reports a section that has no counterpart as a whole. */
 static void
 lose_section(struct hap_file *file, const struct hap_section *section)
 {

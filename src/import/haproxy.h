@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A configuration of HAProxy's as it was read, and what its conversion knows.
+ * A configuration of HAProxy as it was read, and the state of its conversion.
  * For the files haproxy*.c only.
  */
 #ifndef IMPORT_HAPROXY_H
@@ -54,8 +54,8 @@ struct hap_file {
 	bool servers_unverified;
 	bool lax_limits;   /* the section ends with `no strict-limits` */
 	bool logs;         /* global has a log line that is kept */
-	bool has_http;     /* the http key is taken */
-	bool one_defaults; /* [defaults] has what its single section says */
+	bool has_http;     /* the http key is written */
+	bool one_defaults; /* [defaults] has the only such section */
 	struct ini_section *defaults, *resolver;
 	const char *reject; /* the backend that closes, or NULL */
 	size_t n_frontends, n_backends;
@@ -67,7 +67,7 @@ bool hap_read(struct hap_file *file) MUST_CHECK;
 
 enum truth { TRUTH_NO, TRUTH_YES, TRUTH_UNKNOWN };
 
-/* haproxy_if.c: evaluates the condition of the line `.if` or `.elif`, by the
+/* haproxy_if.c: evaluates the condition of the line `.if` or `.elif`, with the
  * variables that the file has set so far and the environment. */
 enum truth hap_evaluate(struct hap_file *file, const struct hap_line *line);
 
@@ -81,11 +81,11 @@ struct hap_proxy {
 	struct ini_section *fe, *be;
 	struct hap_acl *acls;
 	struct hap_rule *rules, **last_rule;
-	struct words binds; /* options behind each listen that are for all */
+	struct words binds; /* options of every listen */
 	const char *backlog, *hello;
 	struct words proxy_from; /* of expect-proxy */
 	struct words keepalive;  /* "listen", "server": which have it */
-	struct words be_keys;    /* of the backend, that servers brought */
+	struct words be_keys;    /* of the backend, set by servers */
 	const char *default_backend;
 	const struct hap_line *default_line;
 	size_t n_binds, n_servers;
@@ -94,23 +94,23 @@ struct hap_proxy {
 	bool weights;    /* some server has a weight */
 	bool logs;       /* has a log line */
 	bool content;    /* has rules that look at a hello */
-	bool sticky;     /* stick on: balance is said by it */
+	bool sticky;     /* `stick on` decides the balance */
 	bool has_target; /* the frontend has a backend */
 };
 
 /* Returns the place of the line. */
 struct origin hap_at(const struct hap_file *file, const struct hap_line *line);
 
-/* The i-th word of the line, or "". */
+/* Returns the i-th word of the line, or "". */
 const char *hap_word(const struct hap_line *line, size_t i);
 
-/* Reports the line as lost; nothing for one that is inherited, which was
- * reported where it stands. */
+/* Reports the line as lost.  Does nothing for an inherited line, which is
+ * reported in its own section. */
 void hap_lost(struct hap_file *file, struct ini_section *section,
     const struct hap_line *line, enum loss loss, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Likewise for words of the line. */
+/* Does the same for words of the line. */
 void hap_lost_words(struct hap_file *file, struct ini_section *section,
     const struct hap_line *line, enum loss loss, const char *words,
     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
@@ -120,22 +120,22 @@ void hap_lost_words(struct hap_file *file, struct ini_section *section,
 const struct hap_line *hap_find(
     const struct hap_proxy *proxy, const char *words);
 
-/* Finds the section of a proxy that has a backend of that name, or NULL. */
+/* Returns the section of a proxy that has a backend of that name, or NULL. */
 const struct hap_section *hap_find_backend(
     const struct hap_file *file, const char *name);
 
-/* The name that the backend has in lfproxy. */
+/* Returns the name that the backend has in lfproxy. */
 const char *hap_backend_name(struct hap_file *file, const char *name);
 
-/* Whether the proxy section is in HTTP mode. */
+/* Returns whether the proxy section is in HTTP mode. */
 bool hap_is_http(const struct hap_section *section);
 
 /* haproxy_address.c: splits HOST:PORT, with an IPv6 host in brackets or not.
- * ret_port is NULL without one. */
+ * *ret_port is NULL without a port. */
 void hap_split_address(struct arena *arena, const char *word,
     const char **ret_host, const char **ret_port);
-/* Returns the address of a server as lfproxy writes it; NULL with the reason if
- * lfproxy cannot have it. */
+/* Returns the address of a server as lfproxy writes it, or NULL with the reason
+ * if lfproxy does not support it. */
 const char *hap_server_address(
     struct arena *arena, const char *word, const char **ret_reason);
 /* Does the same for the address of a bind. */
@@ -164,8 +164,8 @@ const char *hap_tls_section(
  * the keyword is unknown. */
 bool hap_report_keyword(struct hap_file *file, struct ini_section *section,
     const struct hap_line *line, bool http);
-/* Returns why an option of bind is lost; NULL for an unknown one.  A reason of
- * "" is nothing to report. */
+/* Returns why an option of bind is lost, NULL for an unknown option, or "" if
+ * nothing has to be reported. */
 const char *hap_bind_reason(
     const char *option, enum loss *ret_loss, size_t *ret_arguments);
 /* Does the same for an option of server. */
@@ -173,10 +173,11 @@ const char *hap_server_reason(
     const char *option, enum loss *ret_loss, size_t *ret_arguments);
 
 /* Takes a line that all sections treat alike: comments, conditional blocks.
- * Keeps the comment behind other lines for what they become. */
+ * Keeps the comment at the end of another line for the lines that are made of
+ * it. */
 bool hap_common_line(struct hap_file *file, struct ini_section *section,
     const struct hap_line *line);
-/* Ends a line: its comment, if it is left over, goes before the next one. */
+/* Ends a line: its comment precedes the next line if it was not used. */
 void hap_end_line(struct hap_file *file);
 
 /* -- haproxy_global.c: the sections that are not proxies -- */
@@ -191,38 +192,41 @@ void hap_stats_page(struct hap_proxy *proxy);
 void hap_log(struct hap_file *file, struct ini_section *section,
     const struct hap_line *line);
 
-/* haproxy_keys.c: lines that are a key by themselves.  Returns false for
+/* haproxy_keys.c: converts a line that is a key by itself.  Returns false for
  * others. */
 bool hap_simple_key(struct hap_proxy *proxy, const struct hap_line *line);
-/* Likewise in [defaults], for both kinds of proxy. */
+/* Converts a defaults section to [defaults], for both kinds of proxy. */
 void hap_defaults(struct hap_file *file, const struct hap_section *section);
-/* Keys that say what HAProxy does without a line. */
+/* Writes keys for what HAProxy does without a line. */
 void hap_missing_keys(struct hap_proxy *proxy);
 
 /* Converts a line with `no` before a key.  Returns what hap_simple_key does. */
 bool hap_no_option(struct hap_proxy *proxy, const struct hap_line *line);
-/* Notes what options of listen and server are said by other lines. */
+/* Notes the options of listen and server that are given by other lines. */
 void hap_scan_keys(struct hap_proxy *proxy);
 
-/* haproxy_bind.c */
+/* haproxy_bind.c: converts a bind line. */
 void hap_bind(struct hap_proxy *proxy, const struct hap_line *line);
-/* haproxy_server.c */
+/* haproxy_server.c: converts a server line. */
 void hap_server(struct hap_proxy *proxy, const struct hap_line *line);
 /* Notes whether servers of the backend have checks and weights. */
 void hap_server_scan(struct hap_proxy *proxy);
-/* Reads `source ADDRESS ...` at words[*i]; NULL for the kernel's choice. */
+/* Reads `source ADDRESS ...` at words[*i].  Returns the value, or NULL if the
+ * kernel chooses. */
 const char *hap_source(struct hap_proxy *proxy, const struct words *words,
     size_t *i, const char **ret_interface);
-/* haproxy_check.c: the check of a backend. */
+/* haproxy_check.c: writes the check of a backend. */
 void hap_check(struct hap_proxy *proxy);
-/* Whether hap_check has said what is to be said about the line. */
+/* Returns whether the line is about checks, and so is reported by hap_check. */
 bool hap_is_check_line(const struct hap_line *line);
-/* haproxy_balance.c */
+/* haproxy_balance.c: converts a line about balancing.  Returns false for
+ * others. */
 bool hap_balance(struct hap_proxy *proxy, const struct hap_line *line);
 
-/* haproxy_rules.c: acl, tcp-request, use_backend, default_backend. */
+/* haproxy_rules.c: reads acl, tcp-request, use_backend and default_backend.
+ * Returns false for other lines. */
 bool hap_rule(struct hap_proxy *proxy, const struct hap_line *line);
-/* Writes the rules of the proxy, once all its lines were read. */
+/* Writes the rules of the proxy, once all of its lines were read. */
 void hap_write_rules(struct hap_proxy *proxy);
 
 #endif

@@ -58,7 +58,7 @@ test_of(const struct hap_term *term, enum test_kind kind, bool negated)
 	return NULL;
 }
 
-/* The period of a rate, from the stick-table that stores it: `store
+/* Returns the period of a rate, from the stick-table that stores it: `store
  * conn_rate(10s)`. */
 static uint64_t
 period_of(struct hap_proxy *proxy)
@@ -112,8 +112,8 @@ make_list(struct access_state *access, const struct words *values)
 	return name;
 }
 
-/* Writes the limit for `reject if` the number or the rate of sessions is above
- * a number. */
+/* Writes the limit for a rule that rejects above a number or a rate of
+ * sessions.  Returns false if the term is not such a condition. */
 static bool
 write_limit(struct access_state *access, const struct hap_rule *rule,
     const struct hap_term *term)
@@ -152,7 +152,7 @@ write_limit(struct access_state *access, const struct hap_rule *rule,
 	return true;
 }
 
-/* Whether all rules from this one on only refuse sources. */
+/* Returns whether all rules from this one on do nothing but refuse sources. */
 static bool
 rest_is_plain(const struct hap_rule *rule)
 {
@@ -175,8 +175,8 @@ rest_is_plain(const struct hap_rule *rule)
 static bool write_reject(struct access_state *access, struct hap_rule *rule,
     const struct hap_term *term);
 
-/* `reject if !A`: what the rest refuses comes first, then `allow A`, `deny
- * all`. */
+/* Converts `reject if !A`: writes what the other rules refuse first, then
+ * `allow A` and `deny all`. */
 static bool
 write_only(struct access_state *access, struct hap_rule *rule,
     const struct hap_term *term)
@@ -270,8 +270,9 @@ access_reason(const struct hap_rule *rule)
 	       "and its rate";
 }
 
-/* A refusal of contents that looks at the address alone is one of connections;
- * others are routes. */
+/* Returns whether the rule is written as allow, deny or limit: it is about
+ * connections, or refuses contents only by the source, its sessions and its
+ * rate.  Others become routes. */
 static bool
 is_access(const struct hap_rule *rule)
 {
@@ -295,8 +296,8 @@ is_access(const struct hap_rule *rule)
 	return true;
 }
 
-/* An accept among the contents' rules has been passed: what follows holds for
- * some clients only. */
+/* Returns whether an accept among the rules about contents comes first, so that
+ * the rule applies to some clients only. */
 static bool
 has_content_accept_before(
     const struct hap_proxy *proxy, const struct hap_rule *rule)

@@ -67,7 +67,7 @@ kind_of_name(const char *name, size_t n)
 	char plain[32];
 	size_t m = 0;
 
-	/* sc0_conn_rate is sc_conn_rate. */
+	/* Treat sc0_conn_rate as sc_conn_rate. */
 	for (size_t i = 0; i < n && m + 1 < sizeof(plain); i++)
 		if (!(isdigit((unsigned char)name[i]) && i == 2 &&
 		        strncmp(name, "sc", 2) == 0))

@@ -8,7 +8,7 @@
 
 #include "import/haproxy.h"
 
-/* The last colon outside of braces and brackets. */
+/* Returns the last colon outside of braces and brackets, or NULL. */
 static const char *
 last_colon(const char *word)
 {
@@ -38,8 +38,7 @@ hap_split_address(struct arena *arena, const char *word, const char **ret_host,
 	*ret_port = colon && colon[1] ? colon + 1 : NULL;
 }
 
-/* Takes a prefix such as ipv4@ off.  Returns NULL if there is no counterpart.
- */
+/* Removes a prefix such as ipv4@.  Returns NULL if it has no counterpart. */
 static const char *
 without_prefix(
     const char *word, const char **ret_family, const char **ret_reason)

@@ -46,7 +46,7 @@ write_hash(struct hap_proxy *proxy, const char *key)
 	doc_key(doc, proxy->be, "hash_key", "%s", key);
 }
 
-/* The line that says what a client sticks to, or NULL. */
+/* Returns the line that says what a client sticks to, or NULL. */
 static const struct hap_line *
 stick_line(const struct hap_proxy *proxy)
 {

@@ -105,7 +105,7 @@ read_options(struct bind_state *bind, size_t first)
 	}
 }
 
-/* Says what of TLS has no counterpart. */
+/* Reports words about TLS that have no counterpart. */
 static void
 report_tls(struct bind_state *bind)
 {
@@ -137,8 +137,8 @@ add_listen(struct bind_state *bind, const char *word)
 		    reason ? reason : "an address has no blanks");
 		return;
 	}
-	/* Linux has IPv4 at [::], too, unless it is told otherwise, or another
-	 * socket has it. */
+	/* On Linux [::] includes IPv4, unless v6only is set, or another socket
+	 * has the IPv4 address. */
 	any = strncmp(address, "[::]:", 5) == 0 && !bind->v6only &&
 	      !words_has(&proxy->file->listens,
 	          arena_printf(&doc->arena, "0.0.0.0:%s", address + 5));

@@ -106,7 +106,7 @@ hex_of(struct arena *arena, const char *digits)
 	return arena_printf(arena, "hex %s", digits);
 }
 
-/* The pattern of `string|rstring|binary|rbinary TEXT`, or NULL. */
+/* Returns the pattern of `string|rstring|binary|rbinary TEXT`, or NULL. */
 static const char *
 pattern_of(struct arena *arena, const char *type, const char *text)
 {
@@ -173,8 +173,8 @@ tcp_expect(struct check_state *check, const struct hap_line *line)
 	    arena_printf(arena, "%s %s", not ? "refuse" : "expect", pattern));
 }
 
-/* `tcp-check connect [port N] [ssl] [send-proxy] ...`: the first one is the
- * check's own connection. */
+/* Converts `tcp-check connect [port N] [ssl] [send-proxy] ...`.  The first one
+ * is the check's own connection. */
 static void
 tcp_connect(struct check_state *check, const struct hap_line *line)
 {
@@ -228,7 +228,7 @@ tcp_check(struct check_state *check, const struct hap_line *line)
 	}
 }
 
-/* A header `Name: value`, or that of the host. */
+/* Writes a header `Name: value`, or notes the name of the host. */
 static void
 http_header(struct check_state *check, const char *name, const char *value)
 {
@@ -245,8 +245,8 @@ http_header(struct check_state *check, const char *name, const char *value)
 		    arena_printf(arena, "%s: %s", name, value));
 }
 
-/* `option httpchk [METHOD] [PATH] [VERSION]`, where the version may have
- * headers behind it. */
+/* Reads `option httpchk [METHOD] [PATH] [VERSION]`, where headers may follow
+ * the version. */
 static void
 http_option(struct check_state *check, const struct hap_line *line)
 {
@@ -273,7 +273,7 @@ http_option(struct check_state *check, const struct hap_line *line)
 	}
 }
 
-/* `http-check send meth M uri U ver V hdr N V ...`. */
+/* Reads `http-check send meth M uri U ver V hdr N V ...`. */
 static void
 http_send(struct check_state *check, const struct hap_line *line)
 {
@@ -293,7 +293,8 @@ http_send(struct check_state *check, const struct hap_line *line)
 	}
 }
 
-/* `rstatus` expressions of the usual forms: ^2.., (2|3)[0-9][0-9], ^[23]. */
+/* Returns the statuses of `status`, or of `rstatus` with an expression of the
+ * usual forms: ^2.., (2|3)[0-9][0-9], ^[23].  NULL: another form. */
 static const char *
 statuses_of(struct arena *arena, const char *type, const char *text)
 {
@@ -363,7 +364,7 @@ http_check(struct check_state *check, const struct hap_line *line)
 		    "write port=NUMBER, or check = https, in check");
 }
 
-/* Adds ` option=value` if value is not NULL and a word. */
+/* Adds ` option=value` if value is not NULL and is a word. */
 static void
 check_option(struct check_state *check, const char *name, const char *value)
 {
@@ -387,7 +388,7 @@ http_options(struct check_state *check)
 	check_option(check, "status", check->status);
 }
 
-/* Reads what all lines say about the check. */
+/* Reads all lines about the check. */
 static void
 read_check_lines(struct check_state *check)
 {
@@ -416,7 +417,7 @@ read_check_lines(struct check_state *check)
 	}
 }
 
-/* The last of the options that choose a kind of check counts. */
+/* Returns the kind of check, which the last of the options for it chooses. */
 static const struct check_kind *
 kind_of(const struct hap_proxy *proxy, const struct hap_line **ret_line)
 {
@@ -432,7 +433,7 @@ kind_of(const struct hap_proxy *proxy, const struct hap_line **ret_line)
 	return &check_kinds[0];
 }
 
-/* A script is run only if it is there. */
+/* Writes a check by a script, if the script exists, and returns the kind. */
 static const char *
 script_check(struct check_state *check, const struct hap_line *line)
 {
@@ -455,7 +456,8 @@ script_check(struct check_state *check, const struct hap_line *line)
 	return "connect";
 }
 
-/* The anonymous bind of ldap-check, and the answer that means success. */
+/* Writes the anonymous bind of ldap-check, and the answer that means
+ * success. */
 static void
 ldap_check(struct check_state *check)
 {

@@ -15,7 +15,7 @@ hap_term_copy(struct arena *arena, const struct hap_term *term)
 {
 	struct hap_term copy = {.n = term->n};
 
-	/* With room for one more than a power of two. */
+	/* arena_grow expects room up to the next power of two. */
 	copy.tests =
 	    arena_alloc(arena, (2 * term->n + 1) * sizeof(copy.tests[0]));
 	if (term->n > 0)
@@ -35,7 +35,7 @@ hap_name_covers(const char *name, const char *other)
 	       strcasecmp(other + m - (n - 1), name + 1) == 0;
 }
 
-/* Whether one value stands for all that the other does. */
+/* Returns whether the value covers the other one. */
 static bool
 covers(struct arena *arena, enum test_kind kind, const char *value,
     const char *other)
@@ -168,7 +168,8 @@ struct literal {
 	bool negated;
 };
 
-/* Adds a test; those of one kind are one with all values. */
+/* Adds a test.  Tests of one kind become a single one with all values.  Returns
+ * false if there are too many. */
 static bool
 add_alternative(
     struct arena *arena, struct literal *literal, const struct hap_test *test)
@@ -232,7 +233,7 @@ add_named_acl(
 	return found;
 }
 
-/* Reads a literal at words[*i], which is moved behind it. */
+/* Reads a literal at words[*i], and moves *i behind it. */
 static bool
 read_literal(struct hap_proxy *proxy, const struct words *words, size_t *i,
     struct literal *literal)
@@ -271,8 +272,9 @@ add_term(struct arena *arena, struct hap_condition *condition,
 	return condition->n <= TERMS_MAX;
 }
 
-/* Multiplies the terms by the literal: each alternative with each term; all of
- * them, negated, where the literal is. */
+/* Multiplies the terms by the literal: combines each of its alternatives with
+ * each term, or, if the literal is negated, all of them, negated, with each
+ * term.  Returns false if there are too many terms. */
 static bool
 haproxy_multiply(struct arena *arena, struct hap_condition *terms,
     const struct literal *literal)
@@ -303,7 +305,7 @@ haproxy_multiply(struct arena *arena, struct hap_condition *terms,
 	return true;
 }
 
-/* Tests that lfproxy can turn around are not negated. */
+/* Replaces a negated test by its opposite, if lfproxy can express that. */
 static void
 simplify(struct arena *arena, struct literal *literal)
 {
@@ -318,7 +320,7 @@ simplify(struct arena *arena, struct literal *literal)
 	literal->negated = false;
 }
 
-/* Reads terms joined by `or`; without negation if unless is false. */
+/* Reads terms joined by `or`.  Returns false if they cannot be converted. */
 static bool
 read_terms(struct hap_proxy *proxy, const struct words *words, size_t i,
     struct hap_condition *condition)
@@ -351,7 +353,8 @@ read_terms(struct hap_proxy *proxy, const struct words *words, size_t i,
 	return true;
 }
 
-/* `unless` turns a condition of single tests around. */
+/* Negates the condition, for `unless`.  Returns false if it does not consist of
+ * single tests. */
 static bool
 turn_around(struct arena *arena, struct hap_condition *condition)
 {

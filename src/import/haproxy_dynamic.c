@@ -14,7 +14,7 @@ is_sni(const char *expression)
 	       strncmp(expression, "ssl_fc_sni", 10) == 0;
 }
 
-/* Adds a rule for the names behind the rule.  Returns the new one. */
+/* Adds a rule for the name behind the rule.  Returns the new rule. */
 static struct hap_rule *
 insert(struct hap_proxy *proxy, struct hap_rule *behind, const char *name,
     const char *target)
@@ -44,7 +44,8 @@ haproxy_is_name(const char *name)
 	                    "XYZ0123456789-_.*") == strlen(name);
 }
 
-/* The rules of a map file: `NAME BACKEND` in each line. */
+/* Adds the rules of a map file, with `NAME BACKEND` in each line.  Returns
+ * false if it cannot be read. */
 static bool
 take_map(struct hap_proxy *proxy, struct hap_rule *rule, const char *map)
 {
@@ -86,7 +87,8 @@ take_map(struct hap_proxy *proxy, struct hap_rule *rule, const char *map)
 	return true;
 }
 
-/* The backends whose names are the prefix and a host name. */
+/* Adds rules for the backends whose names are the prefix and a host name.
+ * Returns false if there are none. */
 static bool
 take_prefix(struct hap_proxy *proxy, struct hap_rule *rule, size_t prefix)
 {

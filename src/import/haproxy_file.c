@@ -45,7 +45,7 @@ hap_lost_words(struct hap_file *file, struct ini_section *section,
 	va_end(args);
 }
 
-/* Whether the line begins with the words, which have single blanks. */
+/* Returns whether the line begins with the words, which have single blanks. */
 static bool
 begins_with(const struct hap_line *line, size_t first, const char *words)
 {
@@ -130,8 +130,8 @@ hap_is_http(const struct hap_section *section)
 	return http;
 }
 
-/* Takes a line that the conversion of every kind of section treats alike:
- * comments, conditional blocks, and what stands in a branch not taken. */
+/* Takes a line that all sections treat alike: a comment, a conditional block,
+ * or a line of a branch that is not taken.  Returns false for others. */
 bool
 hap_common_line(struct hap_file *file, struct ini_section *section,
     const struct hap_line *line)
@@ -162,7 +162,8 @@ hap_common_line(struct hap_file *file, struct ini_section *section,
 	return false;
 }
 
-/* A remark whose line has become nothing goes before the next line. */
+/* If nothing was made of the line, its remark becomes a comment before the next
+ * line. */
 void
 hap_end_line(struct hap_file *file)
 {

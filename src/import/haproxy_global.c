@@ -5,7 +5,8 @@
 
 #include "import/haproxy.h"
 
-/* `stats socket PATH|ADDRESS [mode M] [level L] [user U] [group G] ...`. */
+/* Converts `stats socket PATH|ADDRESS [mode M] [level L] [user U] [group G]
+ * ...`. */
 static void
 stats_socket(struct hap_file *file, const struct hap_line *line)
 {
@@ -88,7 +89,8 @@ plain_global_key(struct hap_file *file, const struct hap_line *line)
 	return false;
 }
 
-/* A user or group that this host does not have is an error in lfproxy.ini. */
+/* Reports a user or group that this host does not have, which would be an error
+ * in lfproxy.ini.  Returns whether the line was reported. */
 static bool
 lose_unknown_user(struct hap_file *file, const struct hap_line *line)
 {
@@ -139,7 +141,8 @@ threads(struct hap_file *file, const struct hap_line *line)
 	return true;
 }
 
-/* Settings that later sections need; they have no key of their own. */
+/* Keeps a setting that later sections need and that has no key of its own.
+ * Returns false for others. */
 static bool
 remember(struct hap_file *file, const struct hap_line *line)
 {
@@ -219,7 +222,7 @@ hap_global(struct hap_file *file, const struct hap_section *section)
 		file->global->before = file->doc->pending;
 		file->doc->pending = (struct arena_text){NULL, 0, 0};
 	}
-	/* These hold for lines before them. */
+	/* These settings also apply to the lines before them. */
 	for (size_t i = 0; i < section->lines.n; i++) {
 		const struct hap_line *line = &section->lines.all[i];
 
@@ -246,7 +249,7 @@ hap_global(struct hap_file *file, const struct hap_section *section)
 	file->lax_limits = false;
 }
 
-/* A target of log as lfproxy writes it, or NULL. */
+/* Returns a target of log as lfproxy writes it, or NULL. */
 static const char *
 log_target(struct hap_file *file, const char *word)
 {
@@ -292,7 +295,7 @@ is_facility(const char *word)
 	return false;
 }
 
-/* Whether the target gets messages only, for the level that is named. */
+/* Returns whether the target gets only messages above the level info. */
 static bool
 is_above_info(const struct hap_line *line)
 {
@@ -358,7 +361,8 @@ hap_log(struct hap_file *file, struct ini_section *section,
 		return;
 	}
 	options = log_options(file, line, strncmp(target, "syslog", 6) == 0);
-	/* HAProxy's second line for a level is the same target here. */
+	/* HAProxy may have a second line for another level, which is the same
+	 * target here. */
 	target = arena_printf(&file->doc->arena, "%s%s", target, options);
 	if (global && words_has(&file->log_targets, target))
 		return;
@@ -368,7 +372,7 @@ hap_log(struct hap_file *file, struct ini_section *section,
 	file->logs |= global;
 }
 
-/* A proxy that has nothing but the statistics. */
+/* Converts a proxy that has nothing but the statistics page. */
 void
 hap_stats_page(struct hap_proxy *proxy)
 {

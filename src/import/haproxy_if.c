@@ -42,8 +42,8 @@ skip_condition_blanks(struct condition *c)
 		c->at++;
 }
 
-/* A variable that setenv or presetenv of the file gives, or that the
- * environment of the import has. */
+/* Returns a variable that setenv or presetenv of the file sets, or else that of
+ * the import's environment; NULL: not set. */
 static const char *
 variable(const struct hap_file *file, const char *name)
 {
@@ -56,8 +56,8 @@ variable(const struct hap_file *file, const char *name)
 	return getenv(name);
 }
 
-/* Returns the text with the variables `${NAME:-default}` that have stayed in
- * it. */
+/* Returns the text with the variables `${NAME:-default}` replaced that remained
+ * in it. */
 static const char *
 expanded(struct hap_file *file, const char *text)
 {
@@ -87,7 +87,7 @@ expanded(struct hap_file *file, const char *text)
 	return out.data;
 }
 
-/* Whether a build of HAProxy has the feature: those of Debian have. */
+/* Returns whether HAProxy is built with the feature, as Debian's is. */
 static enum truth
 has_feature(const char *name)
 {
@@ -108,8 +108,8 @@ has_feature(const char *name)
 	return TRUTH_UNKNOWN;
 }
 
-/* Whether the program has at least that version.  A later one than the import
- * knows may be in use. */
+/* Returns whether the program has at least that version.  Unknown for versions
+ * later than the import knows: they may be in use. */
 static enum truth
 is_at_least(unsigned known, const char *version)
 {
@@ -163,7 +163,7 @@ read_argument(struct condition *c)
 	return arena_copy(&c->file->doc->arena, start, (size_t)(last - start));
 }
 
-/* Reads a number, a word, or `name(argument, ...)`. */
+/* Evaluates a number, a word, or `name(argument, ...)`. */
 static enum truth
 read_term(struct condition *c)
 {

@@ -73,7 +73,7 @@ find_simple(const struct hap_line *line)
 	return NULL;
 }
 
-/* The argument as a value, or NULL. */
+/* Returns the argument as a value, or NULL. */
 static const char *
 value_of_key(struct hap_file *file, const struct simple_key *key,
     const struct hap_line *line)
@@ -110,8 +110,8 @@ is_idle_timeout(const struct simple_key *key)
 	                       strcmp(key->key, "timeout_server") == 0);
 }
 
-/* Writes the key; without a time of their own, half-closed sessions have the
- * same. */
+/* Writes the key.  Half-closed sessions without a time of their own get the
+ * same time. */
 static void
 write_simple(struct hap_file *file, struct ini_section *section,
     const struct simple_key *key, const struct hap_line *line, bool has_fin)
@@ -132,7 +132,8 @@ write_simple(struct hap_file *file, struct ini_section *section,
 		    "%s", value);
 }
 
-/* Options that are options of listen or server here. */
+/* Takes options of the proxy that are options of listen or server in lfproxy.
+ * Returns false for others. */
 static bool
 take_keepalive(struct hap_proxy *proxy, const struct hap_line *line)
 {
@@ -153,7 +154,7 @@ take_keepalive(struct hap_proxy *proxy, const struct hap_line *line)
 	return true;
 }
 
-/* `tcp-request connection expect-proxy layer4 if { src ADDRESSES }`. */
+/* Reads `tcp-request connection expect-proxy layer4 if { src ADDRESSES }`. */
 static void
 scan_expect_proxy(struct hap_proxy *proxy, const struct hap_line *line)
 {
@@ -200,7 +201,8 @@ retry_on_of(const struct hap_line *line)
 	           : "connect";
 }
 
-/* Lines whose keys need more than the table. */
+/* Takes lines whose keys need more than the table.  Returns false for
+ * others. */
 static bool
 take_other(struct hap_proxy *proxy, const struct hap_line *line)
 {
@@ -255,7 +257,8 @@ hap_simple_key(struct hap_proxy *proxy, const struct hap_line *line)
 	return true;
 }
 
-/* `no option X` matters where a single [defaults] has the key of X. */
+/* Sets the opposite value for `no option X`, if a single [defaults] has the key
+ * of X. */
 bool
 hap_no_option(struct hap_proxy *proxy, const struct hap_line *line)
 {
@@ -278,7 +281,8 @@ hap_no_option(struct hap_proxy *proxy, const struct hap_line *line)
 	return true;
 }
 
-/* Without these timeouts HAProxy waits for good. */
+/* Writes the longest times for missing timeouts, without which HAProxy waits
+ * forever. */
 void
 hap_missing_keys(struct hap_proxy *proxy)
 {
@@ -324,7 +328,7 @@ is_proxys_own(const struct hap_line *line)
 	return hap_is_check_line(line);
 }
 
-/* A line of a defaults section: what a proxy makes of it stands there. */
+/* Converts a line of a defaults section, unless each proxy converts it. */
 static void
 convert_default(struct hap_file *file, const struct hap_section *section,
     struct ini_section *out, const struct hap_line *line, bool http)

@@ -33,8 +33,8 @@ variable_value(const struct hap_file *file, const char *name, size_t n)
 	return NULL;
 }
 
-/* Reads `$NAME`, `${NAME}` or `${NAME-default}`; setenv of the file wins, other
- * variables stay variables. */
+/* Reads `$NAME`, `${NAME}` or `${NAME-default}`.  Variables that setenv of the
+ * file sets are replaced; others remain variables. */
 static void
 read_variable(struct word_reader *r)
 {
@@ -113,7 +113,7 @@ read_escape(struct word_reader *r)
 	arena_text_add(&r->file->doc->arena, &r->word, &c, 1);
 }
 
-/* Takes one character, or what it begins. */
+/* Takes one character, or the quote, escape or variable that it begins. */
 static void
 read_character(struct word_reader *r)
 {
@@ -147,7 +147,7 @@ end_word(struct word_reader *r, struct words *words)
 	r->started = false;
 }
 
-/* Splits a line.  Returns NULL, or what is wrong with it. */
+/* Splits a line.  Returns NULL, or the error in it. */
 static const char *
 read_words(
     struct hap_file *file, const char *text, size_t n, struct hap_line *line)
@@ -202,8 +202,8 @@ is_section(const char *word)
 	return false;
 }
 
-/* Whether the condition of the line holds; one that cannot be known is taken to
- * hold, and the line is marked. */
+/* Returns whether the condition of the line holds.  One that cannot be
+ * evaluated is taken to hold, and the line is marked. */
 static bool
 holds(struct hap_file *file, struct hap_line *line)
 {
@@ -234,7 +234,7 @@ is_on(const struct blocks *blocks)
 	return true;
 }
 
-/* Follows .if and what belongs to it.  Returns NULL or an error. */
+/* Follows .if, .elif, .else and .endif.  Returns NULL or an error. */
 static const char *
 follow_block(
     struct hap_file *file, struct blocks *blocks, struct hap_line *line)
@@ -248,7 +248,7 @@ follow_block(
 		if (blocks->n == NEST_MAX)
 			return "too many blocks of .if";
 		on = inside && holds(file, line);
-		/* None is taken inside of a branch that is left out. */
+		/* No branch is taken inside of a branch that is left out. */
 		blocks->all[blocks->n++] =
 		    (struct block){on || !inside, on, line->line};
 	} else if (strcmp(word, ".elif") == 0 || strcmp(word, ".else") == 0) {
@@ -320,7 +320,8 @@ refuse_line(struct hap_file *file, unsigned line, const char *why)
 	return false;
 }
 
-/* Reads one line, which may be a part of a block that is left out. */
+/* Reads one line, which may be part of a block that is left out.  Returns false
+ * after an error. */
 static bool
 take_line(struct hap_file *file, struct blocks *blocks, const char *text,
     size_t n, unsigned number)

@@ -43,7 +43,8 @@ lose_rule(struct hap_proxy *proxy, struct hap_rule *rule, const char *reason)
 	rule->lost = true;
 }
 
-/* The backend that closes sessions at once. */
+/* Returns the backend that closes sessions at once, and adds it if
+ * necessary. */
 static const char *
 reject_backend(struct hap_file *file)
 {
@@ -99,7 +100,8 @@ key_of(enum test_kind kind)
 	return names[kind];
 }
 
-/* The longest list of values, which is divided if it is too long for a line. */
+/* Returns the index of the test with the most values; these are divided among
+ * lines if there are too many for one. */
 static size_t
 longest_of(const struct hap_term *term)
 {
@@ -190,7 +192,8 @@ put_term(struct route_state *state, struct hap_rule *rule,
 	}
 }
 
-/* The part of a term that is not negated, together with guard. */
+/* Makes the guard with the tests of the term that are not negated.  Returns
+ * false if these cannot hold together. */
 static bool
 positive_part(struct arena *arena, const struct hap_term *guard,
     const struct hap_term *term, struct hap_term *ret_part)
@@ -206,7 +209,8 @@ positive_part(struct arena *arena, const struct hap_term *guard,
 static void put_rules(struct route_state *state, const struct hap_term *guard,
     struct hap_rule *rule, size_t first_term, unsigned depth);
 
-/* Clients with the positive part and a negated test go on behind this term. */
+/* Writes, for each negated test, the rules behind this term for clients that
+ * have the part and fulfil that test. */
 static void
 put_exceptions(struct route_state *state, const struct hap_term *part,
     struct hap_rule *rule, size_t nth, unsigned depth)
@@ -242,7 +246,7 @@ first_use_backend(struct hap_rule *rule)
 	return rule;
 }
 
-/* Writes what becomes of clients that no rule matches. */
+/* Writes where clients go that no rule matches. */
 static void
 put_default(struct route_state *state, const struct hap_term *guard)
 {
@@ -250,7 +254,8 @@ put_default(struct route_state *state, const struct hap_term *guard)
 		put_term(state, NULL, guard, state->proxy->default_backend);
 }
 
-/* Whether a later rule would refuse some of those that this one accepts. */
+/* Returns whether a later rule would refuse some clients that this one
+ * accepts. */
 static bool
 matters(const struct hap_rule *accept)
 {
@@ -260,8 +265,8 @@ matters(const struct hap_rule *accept)
 	return false;
 }
 
-/* Writes one term of a rule.  Returns true if it holds for all that are left:
- * nothing follows. */
+/* Writes one term of a rule.  Returns true if the term holds for all clients
+ * that are left, so that nothing follows. */
 static bool
 put_rule_term(struct route_state *state, const struct hap_term *guard,
     struct hap_rule *rule, size_t nth, unsigned depth)
@@ -296,8 +301,8 @@ put_rule_term(struct route_state *state, const struct hap_term *guard,
 	return true;
 }
 
-/* Writes the rules from this one on for clients with guard, and what becomes of
- * those that no rule matches. */
+/* Writes the rules from this one on for clients that fulfil the guard, and
+ * where those go that no rule matches. */
 static void
 put_rules(struct route_state *state, const struct hap_term *guard,
     struct hap_rule *rule, size_t first_term, unsigned depth)
@@ -323,7 +328,8 @@ put_rules(struct route_state *state, const struct hap_term *guard,
 	put_default(state, guard);
 }
 
-/* `use_backend OTHER if { nbsrv(DEFAULT) lt 1 }`. */
+/* Takes `use_backend OTHER if { nbsrv(DEFAULT) lt 1 }` as the fallback.
+ * Returns false for other rules. */
 static bool
 take_fallback(struct route_state *state, struct hap_rule *rule)
 {
@@ -341,8 +347,7 @@ take_fallback(struct route_state *state, struct hap_rule *rule)
 	return true;
 }
 
-/* Removes rules without a backend that exists, and those that are a fallback.
- */
+/* Removes rules whose backend does not exist, and those that are a fallback. */
 static void
 sort_out(struct route_state *state)
 {

@@ -90,7 +90,8 @@ tcp_request(struct hap_proxy *proxy, const struct hap_line *line)
 	}
 }
 
-/* Rules of a backend see a session that has been routed. */
+/* Reports a rule of a backend, which sees only sessions that have been
+ * routed. */
 static void
 lose_backend_rule(struct hap_proxy *proxy, const struct hap_line *line)
 {
@@ -132,7 +133,7 @@ hap_rule(struct hap_proxy *proxy, const struct hap_line *line)
 	return true;
 }
 
-/* ACLs that no rule has, and that could not be read anyway. */
+/* Reports ACLs that have no counterpart and that no rule uses. */
 static void
 report_acls(struct hap_proxy *proxy)
 {

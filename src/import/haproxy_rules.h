@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Conditions of HAProxy's rules, and what they become: allow and deny, limits,
- * routes.  For the files haproxy*.c only.
+ * Conditions of HAProxy's rules, and their conversion to allow and deny,
+ * limits, and routes.  For the files haproxy*.c only.
  */
 #ifndef IMPORT_HAPROXY_RULES_H
 #define IMPORT_HAPROXY_RULES_H
@@ -30,14 +30,14 @@ struct hap_test {
 	const char *why;
 };
 
-/* All of the tests hold. */
+/* A term holds if all of its tests do. */
 struct hap_term {
 	struct hap_test *tests;
 	size_t n;
 };
 
-/* A condition holds if one of its terms does; one that is always true has an
- * empty term. */
+/* A condition holds if one of its terms does.  A condition that is always true
+ * has an empty term. */
 struct hap_condition {
 	struct hap_term *terms;
 	size_t n;
@@ -88,15 +88,18 @@ bool hap_term_add(struct arena *arena, struct hap_term *term,
 struct hap_term hap_term_copy(struct arena *arena, const struct hap_term *term);
 /* Returns why a term has no counterpart among routes, or NULL. */
 const char *hap_term_reason(const struct hap_term *term);
-/* Whether the name is the other, or is below it: `*.x` has all below x. */
+/* Returns whether the name is the other one, or covers it: `*.x` covers all
+ * below x. */
 bool hap_name_covers(const char *name, const char *other);
 
-/* haproxy_access.c: allow, deny and limit for the rules about connections. */
+/* haproxy_access.c: writes allow, deny and limit for the rules about
+ * connections. */
 void hap_write_access(struct hap_proxy *proxy);
-/* haproxy_dynamic.c: puts rules with names behind a rule whose backend is an
+/* haproxy_dynamic.c: adds rules with names behind a rule whose backend is an
  * expression.  Returns true if the rule itself is to be removed. */
 bool hap_dynamic_backend(struct hap_proxy *proxy, struct hap_rule *rule);
-/* haproxy_route.c: routes for the rules about contents, and use_backend. */
+/* haproxy_route.c: writes routes for the rules about contents and
+ * use_backend. */
 void hap_write_routes(struct hap_proxy *proxy);
 
 #endif

@@ -125,7 +125,7 @@ take_value(struct server_state *server, const struct server_word *word,
 	return doc_word(server->proxy->file->doc, arg);
 }
 
-/* An option that is one of the table.  Returns false for others. */
+/* Takes an option that is in the table.  Returns false for others. */
 static bool
 take_plain(struct server_state *server, const struct words *words, size_t *i)
 {
@@ -152,7 +152,7 @@ take_plain(struct server_state *server, const struct words *words, size_t *i)
 	return true;
 }
 
-/* Sets a key of the backend that HAProxy has at each server. */
+/* Sets a key of the backend for an option that HAProxy has at each server. */
 static void
 set_backend_key(struct server_state *server, const char *key, const char *value)
 {
@@ -176,7 +176,7 @@ is_error_action(const char *arg)
 	       strcmp(arg, "mark-down") == 0;
 }
 
-/* Options that react to failures. */
+/* Takes an option about failures.  Returns false for others. */
 static bool
 take_reaction(struct server_state *server, const char *word, const char *arg)
 {
@@ -205,7 +205,7 @@ take_reaction(struct server_state *server, const char *word, const char *arg)
 	return true;
 }
 
-/* `source ADDR[:PORT[-PORT]] [usesrc ...] [interface NAME]`.  Returns the
+/* Reads `source ADDR[:PORT[-PORT]] [usesrc ...] [interface NAME]`.  Returns the
  * value, or NULL. */
 const char *
 hap_source(struct hap_proxy *proxy, const struct words *words, size_t *i,
@@ -290,7 +290,7 @@ read_server_options(
 		haproxy_take_option(server, &line->words, &i);
 }
 
-/* The options of the default-server lines that hold at the line. */
+/* Reads the options of the default-server lines that apply to the line. */
 static void
 haproxy_read_defaults(struct server_state *server, const struct hap_line *at)
 {
@@ -300,7 +300,7 @@ haproxy_read_defaults(struct server_state *server, const struct hap_line *at)
 	     i++) {
 		struct hap_line line = proxy->lines.all[i];
 
-		/* The loss is reported once, where the line stands. */
+		/* The loss is reported once, at the line itself. */
 		line.inherited = true;
 		if (!line.reason &&
 		    strcmp(hap_word(&line, 0), "default-server") == 0)
@@ -318,8 +318,8 @@ first_option(const struct hap_line *line)
 	                                              : 1;
 }
 
-/* Whether the line is a template whose servers, with their weights, come from
- * SRV records. */
+/* Returns whether the line is a template whose servers, with their weights,
+ * come from SRV records. */
 static bool
 is_service(const struct hap_line *line)
 {
@@ -362,7 +362,7 @@ report_server_tls(struct server_state *server)
 	}
 }
 
-/* Options that depend on others. */
+/* Sets and drops options that depend on others. */
 static void
 complete_options(struct server_state *server)
 {
@@ -405,7 +405,8 @@ complete_options(struct server_state *server)
 		set_option(server, "agent_tls", "off");
 }
 
-/* Whether an option of a check has no effect, as the server has none. */
+/* Returns whether an option of a check has no effect, because the server has no
+ * such check. */
 static bool
 is_useless(const struct server_state *server, const char *key)
 {
@@ -437,7 +438,7 @@ options_text(const struct server_state *server)
 	return text.data;
 }
 
-/* `server-template PREFIX NUMBER|FIRST-LAST NAME:PORT`. */
+/* Writes the set for `server-template PREFIX NUMBER|FIRST-LAST NAME:PORT`. */
 static void
 write_template(struct server_state *server, const struct hap_line *line)
 {
@@ -469,7 +470,7 @@ write_template(struct server_state *server, const struct hap_line *line)
 	proxy->n_servers++;
 }
 
-/* Whether the address has a port of its own, not one added to the client's. */
+/* Returns whether the address has a port, and not an offset to the client's. */
 static bool
 has_port(struct arena *arena, const char *address)
 {
@@ -516,7 +517,8 @@ hap_server(struct hap_proxy *proxy, const struct hap_line *line)
 	const char *word = hap_word(line, 0);
 
 	if (strcmp(word, "default-server") == 0) {
-		/* For what has no counterpart; the rest is at each server. */
+		/* Only for options without a counterpart; the others are read
+		 * at each server. */
 		if (!line->inherited)
 			read_server_options(&server, line, 1);
 		return;

@@ -54,7 +54,7 @@ add_cert(struct hap_file *file, struct hap_tls *tls, const char *path)
 		tls->first_cert = path;
 }
 
-/* The lines of a crt-list: FILE [OPTIONS] NAMES. */
+/* Adds the certificates of a crt-list, whose lines are FILE [OPTIONS] NAMES. */
 static void
 add_crt_list(struct hap_file *file, struct hap_tls *tls, const char *path)
 {
@@ -85,7 +85,8 @@ add_crt_list(struct hap_file *file, struct hap_tls *tls, const char *path)
 		    "no counterpart; a [tls NAME] of its own has them for all");
 }
 
-/* `TLSv1.2`, or a version before it, which is none here. */
+/* Returns `1.2` for `TLSv1.2` and for versions before it, which lfproxy does
+ * not support, and `1.3`. */
 static const char *
 haproxy_version_of(struct hap_file *file, struct hap_tls *tls, const char *word)
 {
@@ -97,7 +98,7 @@ haproxy_version_of(struct hap_file *file, struct hap_tls *tls, const char *word)
 	return "1.2";
 }
 
-/* Words without an argument. */
+/* Takes a word without an argument.  Returns false for others. */
 static bool
 take_flag(
     struct hap_file *file, struct hap_tls *tls, bool bind, const char *word)
@@ -148,7 +149,7 @@ cipher_list(struct hap_file *file, struct hap_tls *tls, const char *list)
 	return kept;
 }
 
-/* Words that name an expression for the name to ask for. */
+/* Returns the name to send, which a word gives as an expression, or NULL. */
 static const char *
 sni_of(struct hap_file *file, struct hap_tls *tls, const char *word)
 {
@@ -188,7 +189,7 @@ haproxy_take_alpn(
 		    "these, is refused; HAProxy goes on without");
 }
 
-/* Words with one argument. */
+/* Takes a word with one argument.  Returns false for others. */
 static bool
 take_setting(struct hap_file *file, struct hap_tls *tls, bool bind,
     const char *word, const char *arg)

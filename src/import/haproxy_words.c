@@ -8,7 +8,7 @@
 
 #define HTTP "HTTP is not looked into"
 
-/* When clients notice that a line is missing. */
+/* Whether clients notice that a line is missing. */
 enum noticed {
 	NEVER,
 	IN_HTTP, /* in mode http; HAProxy itself ignores the line in mode tcp */

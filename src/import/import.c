@@ -18,7 +18,7 @@ static const struct {
     [IMPORT_NGINX] = {"nginx", nginx_convert},
 };
 
-/* A summary stands before everything else. */
+/* Writes a summary, which precedes everything else. */
 static void
 write_summary(
     const struct document *doc, const char *kind, const char *file, FILE *out)

@@ -29,13 +29,13 @@ struct import_source {
 	bool may_read; /* whether files that the text names are read, too */
 };
 
-/* Writes the converted text to out, and what prevents it to errors, with
+/* Writes the converted text to out, and errors that prevent it to errors, with
  * FILE:LINE.  Blocks while it reads files. */
 enum import_result import_convert(enum import_kind kind,
     const struct import_source *source, FILE *out, FILE *errors);
 
-/* The command `import haproxy|nginx FILE`, with words behind `import`; FILE may
- * be `-` for standard input. */
+/* Runs the command `import haproxy|nginx FILE`.  argv has the words behind
+ * `import`; FILE may be `-` for standard input. */
 enum import_result import_command(
     int argc, const char *const *argv, FILE *out, FILE *errors);
 

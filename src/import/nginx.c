@@ -34,7 +34,7 @@ nginx_put_user(struct ngx_file *file, const struct ngx_item *item)
 		put_global(file, "group", group);
 }
 
-/* The number of sessions: each takes two of a worker's connections. */
+/* Writes the number of sessions: each takes two of a worker's connections. */
 static void
 put_connections(struct ngx_file *file, const struct ngx_item *events)
 {
@@ -77,7 +77,7 @@ put_threads(struct ngx_file *file, const char *number)
 	doc_key(file->doc, pool, "threads", "%s", number);
 }
 
-/* `resolver ADDRESS ... [valid=TIME]`. */
+/* Converts `resolver ADDRESS ... [valid=TIME]`. */
 static void
 nginx_put_resolver(struct ngx_file *file, const struct ngx_item *item)
 {
@@ -117,7 +117,7 @@ nginx_put_resolver(struct ngx_file *file, const struct ngx_item *item)
 	}
 }
 
-/* The sites of an http block, each by its name. */
+/* Reports the sites of an http block as lost, each by its name. */
 static void
 lose_http(struct ngx_file *file, const struct ngx_item *http)
 {
@@ -233,7 +233,8 @@ top_item(struct ngx_file *file, const struct ngx_item *item)
 		ngx_report(file, file->global, item);
 }
 
-/* A file that is included in the stream block has no block of its own. */
+/* Returns whether the file is one that a stream block includes, and so has no
+ * such block itself. */
 static bool
 is_inside_of_stream(const struct ngx_file *file)
 {

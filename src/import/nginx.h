@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A configuration of nginx's as it was read, and what its conversion knows.
+ * A configuration of nginx as it was read, and the state of its conversion.
  * For the files nginx*.c only.
  */
 #ifndef IMPORT_NGINX_H
@@ -11,7 +11,8 @@
 #include "import/tls_sections.h"
 #include "import/value.h"
 
-/* A directive, with what its braces hold; without words a comment. */
+/* A directive, with the contents of its braces; an item without words is a
+ * comment. */
 struct ngx_item {
 	struct words words;
 	const char *file; /* base name */
@@ -39,43 +40,45 @@ struct ngx_file {
 	size_t n_frontends;
 };
 
-/* nginx_read.c: reads the file, and those that it includes.  Returns false,
- * with a message, if it cannot be parsed. */
+/* nginx_read.c: reads the file, and the files that it includes.  Returns false,
+ * with a message, if one cannot be parsed. */
 bool ngx_read(struct ngx_file *file) MUST_CHECK;
 
-/* The i-th word of the directive, or "". */
+/* Returns the i-th word of the directive, or "". */
 const char *ngx_word(const struct ngx_item *item, size_t i);
-/* Whether the directive has that name. */
+/* Returns whether the directive has that name. */
 bool ngx_is(const struct ngx_item *item, const char *name);
-/* The last directive of that name in the block, or NULL. */
+/* Returns the last directive of that name in the block, or NULL. */
 const struct ngx_item *ngx_find(const struct ngx_item *block, const char *name);
-/* Likewise in the server, or else in the stream it is in. */
+/* Does the same for the server, or else for the stream that it is in. */
 const struct ngx_item *ngx_setting(const struct ngx_file *file,
     const struct ngx_item *server, const char *name);
-/* Whether that is `on`. */
+/* Returns whether that directive is `on`. */
 bool ngx_is_on(const struct ngx_file *file, const struct ngx_item *server,
     const char *name);
 /* Reports the directive, or words of it, as lost. */
 void ngx_lost(struct ngx_file *file, struct ini_section *section,
     const struct ngx_item *item, enum loss loss, const char *words,
     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-/* Reports a directive that has no counterpart by its name. */
+/* Reports a directive without a counterpart, by its name. */
 void ngx_report(struct ngx_file *file, struct ini_section *section,
     const struct ngx_item *item);
-/* Whether a directive is one that servers and streams share, and that is read
- * where it is needed. */
+/* Returns whether the directive is one that servers and streams share, and that
+ * is read where it is needed. */
 bool ngx_is_setting(const struct ngx_item *item);
-/* A path of the configuration, which is relative to the file's folder. */
+/* Returns a path of the configuration, which is relative to the file's
+ * folder. */
 const char *ngx_path(struct ngx_file *file, const char *path);
-/* A time of the setting as lfproxy writes it, or otherwise. */
+/* Returns the time of a directive as lfproxy writes it, or `otherwise`. */
 const char *ngx_time(
     struct ngx_file *file, const struct ngx_item *item, const char *otherwise);
 
-/* nginx_upstream.c: the backend for a target (an upstream or an address) with
- * the settings of the server; NULL, with the reason, if there is none. */
+/* nginx_upstream.c: returns the backend for a target (an upstream or an
+ * address) with the settings of the server, or NULL with the reason if there is
+ * none. */
 const char *ngx_backend(struct ngx_file *file, const struct ngx_item *server,
     const char *target, const char **ret_reason);
-/* Writes the upstream's backend where it stands. */
+/* Writes the upstream's backend, at the place of the upstream. */
 void ngx_upstream(struct ngx_file *file, const struct ngx_item *item);
 
 /* -- nginx_tls.c -- */
@@ -83,16 +86,16 @@ void ngx_upstream(struct ngx_file *file, const struct ngx_item *item);
 /* Returns the name of the [tls] section for a listen. */
 const char *ngx_listen_tls(struct ngx_file *file, struct ini_section *section,
     const struct ngx_item *server, const char *want);
-/* Returns the section for the servers of a block. */
+/* Returns the name of the [tls] section for the servers of a block. */
 const char *ngx_server_tls(
     struct ngx_file *file, const struct ngx_item *server, const char *want);
 
-/* nginx_map.c: writes routes and backend for a proxy_pass.  Returns how many
- * lines it has written. */
+/* nginx_map.c: writes the routes and the backend for a proxy_pass.  Returns how
+ * many lines it has written. */
 size_t ngx_routes(struct ngx_file *file, struct ini_section *section,
     const struct ngx_item *server, const struct ngx_item *pass);
 
-/* nginx_server.c */
+/* nginx_server.c: converts a server block. */
 void ngx_server(struct ngx_file *file, const struct ngx_item *server);
 /* Converts an access_log directive. */
 void ngx_log(struct ngx_file *file, struct ini_section *section,

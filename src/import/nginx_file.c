@@ -61,8 +61,8 @@ ngx_lost(struct ngx_file *file, struct ini_section *section,
 	va_end(args);
 }
 
-/* Directives that are settings of a stream or a server, which are read where
- * they are needed. */
+/* Returns whether the directive is a setting of a stream or a server, which is
+ * read where it is needed. */
 bool
 ngx_is_setting(const struct ngx_item *item)
 {

@@ -20,7 +20,7 @@ struct map_state {
 	size_t n, steps;
 };
 
-/* Conditions that hold for what is being written. */
+/* Conditions that apply to what is being written. */
 struct guard {
 	const char *sni;    /* a name, or NULL */
 	const char *tls;    /* yes, no or NULL */
@@ -39,7 +39,7 @@ lose_entry(
 	    reason);
 }
 
-/* Writes that clients with the guard get the backend. */
+/* Writes that clients that fulfil the guard get the backend. */
 static void
 put_backend(
     struct map_state *state, const struct guard *guard, const char *backend)
@@ -67,7 +67,7 @@ put_backend(
 	}
 }
 
-/* The condition that a variable is about. */
+/* The condition that a variable stands for. */
 enum subject {
 	ABOUT_SNI,
 	ABOUT_TLS,
@@ -98,7 +98,8 @@ subject_of(const char *variable)
 	return ABOUT_NOTHING;
 }
 
-/* The names that a key of a map stands for: `a.b`, `*.b`, `.b`, `~REGEX`. */
+/* Adds the names that a key of a map stands for: `a.b`, `*.b`, `.b`, `~REGEX`.
+ * Returns false if it is none of these. */
 static bool
 names_of_key(struct map_state *state, const char *key, struct words *names)
 {
@@ -145,7 +146,7 @@ nginx_put_names(struct map_state *state, const struct ngx_item *entry,
 	}
 }
 
-/* A protocol in `~\bh2\b`, or as it is. */
+/* Returns the protocol in `~\bh2\b`, or in a key without `~`; NULL: unknown. */
 static const char *
 protocol_of(struct map_state *state, const char *key)
 {
@@ -197,7 +198,7 @@ put_entry(struct map_state *state, enum subject subject,
 		return;
 	}
 	if (subject == ABOUT_SNI) {
-		/* No name: whatever is left. */
+		/* Clients without a name are those that are left. */
 		put_value(state, entry, &guard, value);
 		return;
 	}
@@ -221,8 +222,8 @@ put_entry(struct map_state *state, enum subject subject,
 	put_value(state, entry, &guard, value);
 }
 
-/* Whether another entry says the same of TLS: an earlier version's, or the
- * default. */
+/* Returns whether another entry says the same about TLS: one for an earlier
+ * version, or the default. */
 static bool
 nginx_is_repeated(const struct ngx_item *map, size_t nth, enum subject subject)
 {
@@ -256,7 +257,7 @@ nginx_bits_of(const struct ngx_item *entry)
 	return slash ? atoi(slash + 1) : 128;
 }
 
-/* The narrowest range of a geo decides, so it comes first. */
+/* Writes the ranges of a geo, the narrowest first, since it decides. */
 static void
 put_ranges(struct map_state *state, const struct ngx_item *geo,
     const struct guard *guard)
@@ -310,7 +311,7 @@ put_map(struct map_state *state, const struct ngx_item *map,
 		put_value(state, otherwise, &inner, ngx_word(otherwise, 1));
 }
 
-/* `split_clients KEY $variable { 10% a; * b; }`: by shares. */
+/* Writes the shares of `split_clients KEY $variable { 10% a; * b; }`. */
 static void
 nginx_put_split(struct map_state *state, const struct ngx_item *split,
     const struct guard *guard)
@@ -362,7 +363,7 @@ find_map(const struct ngx_file *file, const char *variable)
 	return NULL;
 }
 
-/* The value of a proxy_pass, or of an entry. */
+/* Writes the value of a proxy_pass, or of an entry of a map. */
 static void
 put_value(struct map_state *state, const struct ngx_item *entry,
     const struct guard *guard, const char *value)

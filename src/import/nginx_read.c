@@ -49,8 +49,8 @@ skip_token_blanks(struct token_reader *r)
 		r->line += *r->at == '\n';
 }
 
-/* Reads a comment, which becomes an item; behind a directive on the same line,
- * the one before it. */
+/* Reads a comment, which becomes an item.  A comment behind a directive, on the
+ * same line, precedes the directive. */
 static void
 read_comment(struct token_reader *r, struct ngx_item *block)
 {

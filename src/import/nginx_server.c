@@ -15,7 +15,7 @@ struct server_block {
 	size_t n_listens;
 };
 
-/* The address as lfproxy writes it, or NULL with the reason. */
+/* Returns the address as lfproxy writes it, or NULL with the reason. */
 static const char *
 listen_address(struct ngx_file *file, const char *word, const char **ret_reason)
 {
@@ -56,7 +56,7 @@ keepalive_of(struct ngx_file *file, const char *value)
 	return doc_word(file->doc, value);
 }
 
-/* An option of listen with an argument. */
+/* Appends an option of listen that has an argument. */
 static void
 listen_setting(struct server_block *server, const struct ngx_item *item,
     const char *word, struct arena_text *options)
@@ -96,8 +96,8 @@ listen_setting(struct server_block *server, const struct ngx_item *item,
 	}
 }
 
-/* The settings that are options of listen.  Returns false if the line cannot be
- * converted. */
+/* Appends the settings that are options of listen.  Returns false if the line
+ * cannot be converted. */
 static bool
 nginx_listen_options(struct server_block *server, const struct ngx_item *item,
     struct arena_text *options)
@@ -165,7 +165,8 @@ put_listen(struct server_block *server, const struct ngx_item *item)
 	server->n_listens++;
 }
 
-/* `allow` and `deny` of the server, or else of the stream, in their order. */
+/* Writes `allow` and `deny` of the server, or else of the stream, in their
+ * order. */
 static void
 nginx_put_access(struct server_block *server)
 {
@@ -195,8 +196,8 @@ nginx_put_access(struct server_block *server)
 	}
 }
 
-/* `limit_conn ZONE NUMBER`, with what `limit_conn_zone KEY zone=ZONE:SIZE`
- * counts. */
+/* Writes the limit for `limit_conn ZONE NUMBER`; `limit_conn_zone KEY
+ * zone=ZONE:SIZE` says what it counts. */
 static void
 nginx_put_limit(struct server_block *server, const struct ngx_item *item)
 {
@@ -246,7 +247,7 @@ put_limits(struct server_block *server)
 			nginx_put_limit(server, &block->children[i]);
 }
 
-/* A size as nginx writes it, as a rate for one session. */
+/* Returns a rate for one session for a size as nginx writes it, or NULL. */
 static const char *
 rate_of(struct ngx_file *file, const struct ngx_item *item)
 {
@@ -281,7 +282,7 @@ nginx_put_bandwidth(struct server_block *server)
 		    out ? arena_printf(&file->doc->arena, "%s ", out) : "");
 }
 
-/* A time of the server itself that the stream does not have. */
+/* Writes a time of the server, unless the stream has the same. */
 static void
 put_time(struct server_block *server, const char *directive, const char *key)
 {
@@ -370,7 +371,8 @@ ngx_log(struct ngx_file *file, struct ini_section *section,
 	file->logs |= section == file->global;
 }
 
-/* A name for the frontend: of the host, or what it passes to, or the port. */
+/* Returns a name for the frontend: that of the host, of its target, or the
+ * port. */
 static const char *
 nginx_frontend_name(struct ngx_file *file, const struct ngx_item *server)
 {

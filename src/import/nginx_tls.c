@@ -31,7 +31,7 @@ put_word(struct tls_lines *lines, const char *key, const char *directive)
 		put_line(lines, key, ngx_word(item, 1));
 }
 
-/* Likewise for a path. */
+/* Does the same for a path. */
 static void
 put_path_setting(
     struct tls_lines *lines, const char *key, const char *directive)
@@ -58,7 +58,8 @@ put_ciphers(struct tls_lines *lines, const char *directive)
 		put_line(lines, "ciphers", kept);
 }
 
-/* Versions before 1.2 are left out, which ret_old tells. */
+/* Writes the versions.  Those before 1.2 are left out; *ret_old: there were
+ * some. */
 static void
 put_versions(struct tls_lines *lines, const char *directive, bool *ret_old)
 {
@@ -79,7 +80,8 @@ put_versions(struct tls_lines *lines, const char *directive, bool *ret_old)
 		put_line(lines, "max_version", "1.2");
 }
 
-/* Pairs of ssl_certificate and ssl_certificate_key, in their order. */
+/* Writes the pairs of ssl_certificate and ssl_certificate_key, in their order.
+ * Returns their number. */
 static size_t
 put_certs(struct tls_lines *lines, const struct ngx_item *block,
     const char *cert, const char *key)

@@ -54,7 +54,7 @@ argument_of(const struct ngx_item *item, const char *name)
 	return NULL;
 }
 
-/* The address as lfproxy writes it, or NULL. */
+/* Returns the address as lfproxy writes it, or NULL. */
 static const char *
 server_address(struct ngx_file *file, const char *word)
 {
@@ -69,7 +69,8 @@ server_address(struct ngx_file *file, const char *word)
 	return arena_printf(arena, "%s", word);
 }
 
-/* Servers of a backend react alike, so that the first one's values count. */
+/* Notes how the server's failures count.  All servers of a backend react alike,
+ * so the first one's values are used. */
 static void
 note_fails(struct upstream_state *state, const struct ngx_item *item)
 {
@@ -207,7 +208,7 @@ put_upstream_item(struct upstream_state *state, const struct ngx_item *item)
 		ngx_report(state->file, section, item);
 }
 
-/* The largest weight, or 0 if no server has one. */
+/* Returns the largest weight, or 0 if no server has one. */
 static uint64_t
 find_max_weight(const struct ngx_item *upstream)
 {
@@ -286,7 +287,7 @@ add_time(struct ngx_file *file, struct arena_text *text,
 	}
 }
 
-/* `proxy_bind ADDRESS [transparent]`. */
+/* Adds the source for `proxy_bind ADDRESS [transparent]`. */
 static void
 add_source(struct ngx_file *file, struct arena_text *text,
     const struct ngx_item *server)
@@ -301,7 +302,7 @@ add_source(struct ngx_file *file, struct arena_text *text,
 		    &file->doc->arena, text, "source = %s\n", range);
 }
 
-/* How many attempts a session has: nginx tries each server once. */
+/* Adds the number of retries: nginx tries each server once. */
 static void
 add_retries(struct ngx_file *file, struct arena_text *text,
     const struct ngx_item *server, size_t n_servers)
@@ -322,7 +323,7 @@ add_retries(struct ngx_file *file, struct arena_text *text,
 		    n > 10 ? 10 : (unsigned)n);
 }
 
-/* The lines for the backend that the server block has. */
+/* Returns the lines that the server block adds to its backend. */
 static const char *
 nginx_settings_of(struct ngx_file *file, const struct ngx_item *server,
     size_t n_servers, const char *name)

@@ -228,7 +228,8 @@ value_range_covers(struct arena *arena, const char *outer, const char *inner)
 	size_t n = slash ? (size_t)(slash - inner) : strlen(inner);
 	int bits = range_bits(strchr(outer, '/'), family);
 
-	/* The inner address in a range as wide as the outer one. */
+	/* The inner address must be in the same range of the outer one's
+	 * width. */
 	return bits >= 0 &&
 	       family == (strchr(inner, ':') ? AF_INET6 : AF_INET) &&
 	       range_bits(slash, family) >= bits &&
@@ -250,8 +251,7 @@ value_is_host_name(const char *name)
 	       !strstr(name, "..");
 }
 
-/* Reads a name with escaped dots up to `$`, behind which nothing follows.
- * Returns it, or NULL. */
+/* Reads a name with escaped dots up to the final `$`.  Returns it, or NULL. */
 static char *
 plain_name(struct arena *arena, const char *regex)
 {
@@ -270,7 +270,8 @@ plain_name(struct arena *arena, const char *regex)
 	return *regex == '$' && value_is_host_name(name) ? name : NULL;
 }
 
-/* Adds a name of each of the alternatives in `(a|b)` and the rest. */
+/* Adds a name for each alternative in `(a|b)`, followed by the rest.  Returns
+ * false if one is not a name. */
 static bool
 add_alternatives(struct arena *arena, const char *regex, struct words *names)
 {

@@ -26,50 +26,51 @@ bool words_has(const struct words *words, const char *word);
 const char *words_join(struct arena *arena, const struct words *words,
     size_t first, const char *between);
 
-/* A whole number, all of s. */
+/* Reads a whole number.  Returns false if s is not one. */
 bool value_number(const char *s, uint64_t *ret_number);
 
-/* A time of HAProxy's: a number of milliseconds, or with us, ms, s, m, h, d. */
+/* Reads a time of HAProxy: a number of milliseconds, or with us, ms, s, m, h,
+ * d.  Returns false for other texts. */
 bool value_haproxy_time(const char *s, uint64_t *ret_ms);
 
-/* A time of nginx's: a number of seconds, or numbers with ms, s, m, h, d, w, M,
- * y, one behind the other. */
+/* Reads a time of nginx: a number of seconds, or numbers with ms, s, m, h, d,
+ * w, M, y, one after the other.  Returns false for other texts. */
 bool value_nginx_time(const char *s, uint64_t *ret_ms);
 
 /* Returns the time as lfproxy writes it, within min_ms and max_ms. */
 const char *value_duration(
     struct arena *arena, uint64_t ms, uint64_t min_ms, uint64_t max_ms);
 
-/* Returns `count` per `period_ms` as a rate of lfproxy's, in the unit (s, m or
- * h) that is nearest; at least 1. */
+/* Returns `count` per `period_ms` as a rate of lfproxy, in the nearest unit (s,
+ * m or h); at least 1. */
 const char *value_rate(struct arena *arena, uint64_t count, uint64_t period_ms);
 
-/* Returns whether s is an IPv4 or IPv6 address, or a range of them (A/BITS or
- * A/MASK); ret_range has it as lfproxy writes it, with the host bits zero. */
+/* Returns whether s is an IPv4 or IPv6 address, or a range (A/BITS or A/MASK).
+ * *ret_range is the range as lfproxy writes it, with the host bits zero. */
 bool value_range(struct arena *arena, const char *s, const char **ret_range);
 
-/* Returns whether the range `outer` has all addresses of `inner`; both are as
+/* Returns whether the range `outer` has all addresses of `inner`.  Both are as
  * value_range writes them.  Ranges that do not cover each other have no address
  * in common. */
 bool value_range_covers(
     struct arena *arena, const char *outer, const char *inner);
 
-/* Returns whether the name is one of a host, without a wildcard. */
+/* Returns whether name is a host's name, without a wildcard. */
 bool value_is_host_name(const char *name);
 
-/* Adds the names that a regular expression stands for, if it is one of the
- * usual forms: `^a\.b$`, `\.b$`, `^(.*\.)?b$`, `^[^.]+\.b$`, `^(a|c)\.b$`;
- * `*.b` are all names below b.  Returns false for others. */
+/* Adds the names that a regular expression matches, if it has one of the usual
+ * forms: `^a\.b$`, `\.b$`, `^(.*\.)?b$`, `^[^.]+\.b$`, `^(a|c)\.b$`; `*.b`
+ * stands for all names below b.  Returns false for others. */
 bool value_regex_names(
     struct arena *arena, const char *regex, struct words *names);
 
-/* Returns bytes as the text of a pattern, in quotes, with escapes.
- * `${NAME}` stays a variable. */
+/* Returns bytes as the text of a pattern, in quotes, with escapes.  `${NAME}`
+ * remains a variable. */
 const char *value_quote(struct arena *arena, const char *bytes, size_t n);
 
-/* Whether this host has that user. */
+/* Returns whether this host has that user. */
 bool value_has_user(const char *name);
-/* Whether this host has that group. */
+/* Returns whether this host has that group. */
 bool value_has_group(const char *name);
 
 /* Returns the directory of the path, with its slash; "" if it has none. */
