@@ -81,7 +81,8 @@ access_new(const struct frontend_spec *spec, const struct model *model)
 	return a;
 }
 
-/* The mask of a range of unix clients is empty, so the family decides. */
+/* Returns whether the rule's range has the address.  The mask of a range of
+ * unix clients is empty, so the family decides. */
 static bool
 range_has(const struct access_rule *rule, uint16_t family, const uint64_t *ip)
 {

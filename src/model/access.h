@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A frontend's allow and deny rules: which clients may come in.
+ * A frontend's allow and deny rules, which decide which clients are admitted.
  *
  * The rules are tried in the order of the file, across both keys, and the first
- * one that matches decides; a client that no rule matches may come in.  This is
+ * one that matches decides; a client that no rule matches is admitted.  This is
  * the order of nginx's allow and deny.
  */
 #ifndef MODEL_ACCESS_H
@@ -20,7 +20,8 @@ struct frontend_spec;
 struct model;
 struct spec_place;
 
-/* How a client is treated.  RESET to TARPIT turn it away, see proxy/gate.h. */
+/* What is done with a client.  RESET to TARPIT turn it away, see proxy/gate.h.
+ */
 enum gate_action {
 	GATE_ADMIT,
 	GATE_RESET,  /* the connection is reset */
@@ -34,10 +35,10 @@ enum gate_action {
 /* The actions as the configuration has them. */
 extern const char *const gate_action_names[GATE_ACTIONS];
 
-/* An action with its time, a value of the configuration. */
+/* An action and its time, as configured. */
 struct gate_reply {
 	enum gate_action action;
-	uint32_t hold_ms; /* of GATE_TARPIT; of GATE_DELAY the longest */
+	uint32_t hold_ms; /* the time of GATE_TARPIT, the most of GATE_DELAY */
 };
 
 /* The times that a tarpit may take. */
@@ -46,15 +47,15 @@ struct gate_reply {
 
 #define GATE_REPLY_SIZE 40
 
-/* Writes the action as it is read; the separator, a blank or `=`, stands before
- * the time of a tarpit or of a delay.  Returns out. */
+/* Writes the action as the configuration has it.  The separator, a blank or
+ * `=`, stands before the time of a tarpit or of a delay.  Returns out. */
 const char *gate_reply_text(
     const struct gate_reply *reply, char separator, char out[GATE_REPLY_SIZE]);
 
 enum access_kind {
-	ACCESS_ALL,   /* any client, those of unix sockets as well */
-	ACCESS_RANGE, /* those of the range */
-	ACCESS_LIST,  /* those that the [list NAME] has */
+	ACCESS_ALL,   /* all clients, those of unix sockets as well */
+	ACCESS_RANGE, /* the clients in the range */
+	ACCESS_LIST,  /* the clients in the [list NAME] */
 };
 
 /* The rules of a frontend, ready to be tried. */
@@ -72,8 +73,8 @@ struct access *access_new(
  * client, or ACCESS_NO_RULE if none does.  Any thread, in a grace section. */
 size_t access_find(const struct access *access, const struct endpoint *client);
 
-/* Counts a client that the rule has decided about, if the rule has a list.  Any
- * thread, in a grace section. */
+/* Counts, in the rule's list if it has one, a client that the rule has decided
+ * about.  Any thread, in a grace section. */
 void access_count(const struct access *access, size_t rule);
 
 /* Returns whether that rule, or its absence, admits the client. */

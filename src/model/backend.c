@@ -182,7 +182,8 @@ backend_rebuild(struct backend *backend)
 	return rc;
 }
 
-/* Whether a session has to queue: no session overtakes those that wait. */
+/* Returns whether a session has to queue: no session overtakes those that wait.
+ */
 static bool
 has_to_wait(const struct backend_state *b, const struct lineup *l)
 {
@@ -371,9 +372,9 @@ ids_give(struct ids *ids)
 	return (unsigned)ids->next + 1;
 }
 
-/* Whether the removed server keeps its id.  A deleted one does not, although a
- * handler's run that has not ended may still give it a session: that session
- * does not depend on the id. */
+/* Returns whether the removed server keeps its id.  A deleted one does not,
+ * although a handler's run that has not ended may still give it a session: that
+ * session does not depend on the id. */
 static bool
 holds_id(const struct removed_server *r, const struct backend *b)
 {
@@ -406,7 +407,8 @@ ids_init(struct ids *ids, const struct backend *b, const struct backend *before)
 /* The servers of the former model. */
 struct old_servers {
 	const struct backend *backend;
-	/* Sorted by name, when the first is not in its place; NULL: not yet. */
+	/* The servers by name, sorted once one was not at its place; NULL: not
+	 * yet. */
 	const struct server **sorted;
 };
 
@@ -433,8 +435,8 @@ sort_old(struct old_servers *old)
 	return true;
 }
 
-/* Returns the server of that name in the former model, mostly at the same
- * place. */
+/* Returns the server of that name in the former model, or NULL.  Most servers
+ * are at the same place there. */
 static const struct server *
 find_old(struct old_servers *old, const struct server_spec *spec, size_t place)
 {
@@ -454,7 +456,8 @@ find_old(struct old_servers *old, const struct server_spec *spec, size_t place)
 	return found ? *found : NULL;
 }
 
-/* A server with another address gets a new state, but keeps the id. */
+/* Makes the server at that place of the spec.  A server whose address has
+ * changed gets a new state, but keeps its id. */
 static struct server *
 make_server(struct backend *b, size_t place, struct old_servers *before,
     struct ids *ids)

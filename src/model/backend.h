@@ -22,8 +22,8 @@ struct limits;
 struct model;
 
 /* The part that a reload keeps, as long as there is a backend of that name.  A
- * session without a server chooses from the present lineup, whichever model it
- * is of. */
+ * session without a server chooses from the present lineup, even if the lineup
+ * is of a later model than the session. */
 struct backend_state {
 	/* Shared. */
 	struct lineup *lineup; /* [P4] released by control, acquired by data */
@@ -38,20 +38,20 @@ struct backend_state {
 	struct bandwidth bandwidth;
 
 	/* Control thread only. */
-	unsigned refs CACHE_LINE_ALIGNED; /* by models */
+	unsigned refs CACHE_LINE_ALIGNED; /* held by models */
 	unsigned id;
-	const struct model *owner; /* whose servers are in the lineup */
+	const struct model *owner; /* the model of the lineup's servers */
 	unsigned usable;           /* servers that are up and wanted */
 	unsigned active;           /* usable, without backups */
-	bool panic, told_panic;    /* the lineup has others as well */
-	uint64_t next_step_ms;     /* of the lineup, or 0 */
+	bool panic, told_panic;    /* the lineup has unusable servers as well */
+	uint64_t next_step_ms;     /* when the next lineup is due, or 0 */
 	uint64_t times_down;       /* no server was usable */
 	bool down, told_down;      /* the last server went down */
 	uint64_t changed_ms;
 	uint64_t down_ms;
 	struct rate rate;
-	struct trend trend;                   /* of those that wait */
-	uint64_t queue_full, retries_refused; /* told as events so far */
+	struct trend trend;                   /* of sessions that wait */
+	uint64_t queue_full, retries_refused; /* reported as events so far */
 };
 
 struct backend {
@@ -69,8 +69,8 @@ struct backend {
 };
 
 /* Makes a backend of the model, and its servers.  The backend keeps the state
- * of `before`, which may be NULL; so do servers that are the same.  Returns
- * NULL when memory is short. */
+ * of `before`, which may be NULL, and its servers keep theirs if their name and
+ * address are the same.  Returns NULL when memory is short. */
 struct backend *backend_new(const struct backend_spec *spec,
     struct model *model, const struct backend *before);
 
@@ -95,11 +95,11 @@ int backend_prepare(struct backend *backend) MUST_CHECK;
  * backend's model. */
 void backend_publish(struct backend *backend);
 
-/* Control thread.  The number of usable servers, ejected ones included if they
- * are about to return because no other server is usable. */
+/* Returns the number of usable servers, ejected ones included if they are about
+ * to return because no other server is usable.  Runs on the control thread. */
 unsigned backend_usable_n(const struct backend *backend);
 
-/* Returns the server of that name, or NULL.  Control thread. */
+/* Returns the server of that name, or NULL.  Runs on the control thread. */
 struct server *backend_find_server(
     const struct backend *backend, const char *name);
 
@@ -111,15 +111,15 @@ backend_lineup(const struct backend *backend)
 	return atomic_load_acquire(&backend->state->lineup); /* [P4] */
 }
 
-/* Whether the lineup has servers, full or not.  Threads as above. */
+/* Returns whether the lineup has servers, full or not.  Threads as above. */
 static inline bool
 backend_has_servers(const struct backend *backend)
 {
 	return backend_lineup(backend)->servers_n > 0;
 }
 
-/* Whether a server of the backend is usable, full or not; those that a panic
- * adds are not.  Threads as above. */
+/* Returns whether a server of the backend is usable, full or not; servers that
+ * only a panic adds are not usable.  Threads as above. */
 static inline bool
 backend_has_usable(const struct backend *backend)
 {
@@ -136,57 +136,60 @@ struct server *backend_choose(struct backend *backend,
     const struct choice *choice, uint64_t *ret_lineup) MUST_CHECK;
 
 /* Returns the place in the present lineup of the server that backend_choose
- * would return, PLACE_NONE for NULL, and changes nothing.  Control thread. */
+ * would return, or PLACE_NONE if it would return NULL.  Changes nothing.  Runs
+ * on the control thread. */
 uint32_t backend_peek(
     const struct backend *backend, const struct choice *choice);
 
-/* Returns whether that property of a session is what the backend hashes. */
+/* Returns whether the backend hashes that property of a session. */
 bool backend_hashes(const struct backend *backend, enum hash_key key);
 
-/* Returns the key (struct choice) of a client.  local is the address that it
- * has connected to: may be NULL unless the backend hashes HASH_KEY_DESTINATION.
- * name is its TLS server name: NULL or "" if it gave none, or unless the
- * backend hashes HASH_KEY_SNI. */
+/* Returns the key (struct choice) of a client.  local, the address that it has
+ * connected to, may be NULL unless the backend hashes HASH_KEY_DESTINATION.
+ * name, its TLS server name, is NULL or "" if it gave none, and may be NULL
+ * unless the backend hashes HASH_KEY_SNI. */
 uint64_t backend_key(const struct backend *backend,
     const struct endpoint *client, const struct endpoint *local,
     const char *name);
 
-/* Whether a backup joins the lineup as soon as this many servers of it are
- * ejected: no other server is left, and a backup is usable.  Data threads, in a
- * grace section. */
+/* Returns whether ejecting that many servers of the lineup would leave none,
+ * and make a usable backup join.  Runs on data threads, in a grace section. */
 bool backend_awaits_backup(const struct backend *backend, unsigned ejected_n);
 
-/* A session that another process has connected to the server counts as one of
- * the server's from now on, whatever its limit.  Returns the number of the
- * present lineup.  The control thread, or data threads in a grace section. */
+/* Counts a session that another process has connected to the server as one of
+ * the server's sessions, even beyond its maxconn.  Returns the number of the
+ * present lineup.  Runs on the control thread, or on data threads in a grace
+ * section. */
 uint64_t backend_hold(struct server *server);
 
-/* A session leaves the server, which makes room for the first in the queue. Any
- * thread, in a grace section. */
+/* Ends the count of a session that leaves the server, and gives its slot to the
+ * first session in the queue.  Any thread, in a grace section. */
 void backend_release(struct server *server);
 
-/* A session leaves the server that another process goes on with: it still
- * counts here, so that its place is not given to a session that waits.  Any
- * thread. */
+/* Notes that another process goes on with a session of the server.  The session
+ * still counts here, so that its slot is not given to a session that waits.
+ * Any thread. */
 void backend_pass(struct server *server);
 
-/* Returns the sessions of the server that are not passed.  Any thread. */
+/* Returns the number of sessions of the server without those of backend_pass.
+ * Any thread. */
 uint32_t backend_own_sessions(const struct server *server);
 
-/* Releases the places of sessions that were passed to another process.  Control
- * thread. */
+/* Releases the slots of the sessions that were passed to another process.  Runs
+ * on the control thread. */
 void backend_release_passed(struct server *server);
 
 /* Returns how many retries the budget allows at the present number of sessions.
  * Any thread. */
 uint32_t backend_retries_limit(const struct backend *backend);
 
-/* Begins a retry and returns true if the budget allows one more: at a time,
- * retry_budget percent of the backend's sessions may be retries, at least
- * retry_budget_min.  The caller ends a retry that has begun.  Any thread. */
+/* Begins a retry if the budget allows one more: at a time, retry_budget percent
+ * of the backend's sessions may be retries, but at least retry_budget_min of
+ * them.  Returns true if the retry has begun; the caller then calls
+ * backend_end_retry.  Any thread. */
 bool backend_begin_retry(struct backend *backend) MUST_CHECK;
 
-/* Ends a retry.  Any thread. */
+/* Ends a retry that backend_begin_retry has begun.  Any thread. */
 void backend_end_retry(struct backend *backend);
 
 #endif

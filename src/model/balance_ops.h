@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The interface of a balancing algorithm, and what it may know of a session.
+ * The interface of a balancing algorithm, and the properties of a session that
+ * it may use.
  *
  * The algorithms are in src/balance, above this layer.  The configuration
  * resolves a name to one of them, and a backend's spec points to it.
@@ -15,8 +16,8 @@ struct server;
 
 /* The properties of a session that the choice of its server depends on. */
 struct choice {
-	/* The serials of servers that are passed over while there is another.
-	 */
+	/* The serials of servers that are passed over as long as another one
+	 * has room. */
 	const uint32_t *tried;
 	unsigned tried_n;
 	uint64_t key;    /* well mixed; equal keys want the same server */
@@ -56,8 +57,8 @@ struct balance_ops {
 	/* Releases the plan, on the control thread.  NULL: free() does. */
 	void (*release)(void *plan);
 
-	/* Returns the place of a server of the lineup, one that is passed over
-	 * (lineup_passes_over) only for want of another.  Runs on data
+	/* Returns the place of a server of the lineup; of one that is passed
+	 * over (lineup_passes_over) only if there is no other.  Runs on data
 	 * threads.  Never blocks. */
 	uint32_t (*choose)(
 	    const struct lineup *lineup, const struct choice *choice);
@@ -65,15 +66,15 @@ struct balance_ops {
 	 * tried no server, and changes nothing.  Any thread. */
 	uint32_t (*preview)(
 	    const struct lineup *lineup, const struct choice *choice);
-	/* The session count of the server at this place has changed.  Any
-	 * thread.  NULL: the algorithm does not track it. */
+	/* Notes that the session count of the server at this place has changed.
+	 * Any thread.  NULL: the algorithm does not track session counts. */
 	void (*load_changed)(const struct lineup *lineup, uint32_t place);
 
 	/* Writes the score of each place.  Runs on the control thread.  Set if
 	 * and only if measure is. */
 	void (*score)(const struct lineup *lineup, double *ret_scores);
-	/* Why preview returned a place, if one sentence fits every choice.
-	 * NULL: explain writes the sentence, on the control thread. */
+	/* The sentence that explains a choice, if one sentence fits every
+	 * choice.  NULL: explain writes the sentence, on the control thread. */
 	const char *why;
 	void (*explain)(const struct lineup *lineup,
 	    const struct choice *choice, uint32_t place,

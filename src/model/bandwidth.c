@@ -20,7 +20,7 @@ bucket_take(struct bucket *bucket, uint64_t rate, uint32_t n, uint64_t now_ns,
 }
 
 /* The rate may have changed since the bytes were taken, and the bucket may have
- * forgotten them: the word stops at 0. */
+ * forgotten them, so due_ns stops at 0. */
 void
 bucket_give(struct bucket *bucket, uint64_t rate, uint32_t n)
 {
@@ -32,7 +32,7 @@ bucket_give(struct bucket *bucket, uint64_t rate, uint32_t n)
 	while (!atomic_cas_relaxed(&bucket->due_ns, &due_ns, next));
 }
 
-/* Sets a rate.  Returns whether it was another one. */
+/* Sets a rate.  Returns whether it has changed. */
 static bool
 set_byte_rate(uint64_t *word, uint64_t rate)
 {

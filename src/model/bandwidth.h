@@ -4,14 +4,14 @@
  *
  * A bucket is a virtual schedule, as in rate_limit.h, in one word: the time at
  * which all bytes taken so far will have been paid for.  A direction of a
- * session takes a portion before it reads, and may read it when the time that
- * the bucket had before has come.  So portions are a queue without a list:
- * directions that wait are served in the order in which they took, and a
- * direction takes its next portion when it has used the last, which makes their
- * shares equal.  Bytes that were not read are given back.
+ * session takes a portion before it reads, and may read the portion once the
+ * time that the bucket had before has come.  So portions form a queue without a
+ * list: directions that wait are served in the order in which they took their
+ * portions.  A direction takes its next portion when it has used the last one,
+ * which makes the shares equal.  Bytes that were not read are given back.
  *
- * The state of a frontend, backend or server has its buckets, so a reload keeps
- * them and changes their rates for present sessions as well.
+ * The buckets are in the state of the frontend, backend or server, so a reload
+ * keeps them and changes their rates for present sessions as well.
  */
 #ifndef MODEL_BANDWIDTH_H
 #define MODEL_BANDWIDTH_H
@@ -27,8 +27,8 @@ struct backend;
 struct backend_spec;
 struct server_spec;
 
-/* Bytes from the client, and bytes to it; the values are those of the side
- * (enum handle_side) that such bytes are read from. */
+/* Bytes from the client, and bytes to the client.  Each value is that of the
+ * side (enum handle_side) from which these bytes are read. */
 enum band_direction { BAND_IN, BAND_OUT, BAND_DIRECTIONS };
 
 /* The sessions that share a limit: none (each has its own), all of the frontend
@@ -64,21 +64,22 @@ struct bucket {
 
 struct bandwidth {
 	struct bucket shared[BAND_DIRECTIONS] CACHE_LINE_ALIGNED;
-	/* Rates of each session, and of each source, whose buckets are those of
-	 * model/limit.h; the control thread writes; relaxed. */
+	/* The rate of each session, and that of each source, whose buckets are
+	 * in model/limit.h; the control thread writes; relaxed. */
 	uint64_t session[BAND_DIRECTIONS], source[BAND_DIRECTIONS];
 };
 
-/* The portions of a rate are worth 10 ms, but at least a segment, and above
- * 100 MiB/s 1 MiB, or 4 ms if that is more: the control thread wakes those
- * that wait every 2 ms, and a wake-up should be worth many bytes. */
+/* A portion is what the rate allows in 10 ms, but at least a segment.  Above
+ * 100 MiB/s it is 1 MiB, or what the rate allows in 4 ms if that is more: the
+ * control thread wakes the directions that wait every 2 ms, and a wake-up
+ * should be worth many bytes. */
 #define PORTION_MIN   1460u
 #define PORTION_LARGE (1024u * 1024)
 /* The least share of a portion when several directions wait. */
 #define PORTION_SHARE (64u * 1024)
 
-/* The time that may be caught up with: by a direction that has waited, for it
- * may have been woken late, and by any other. */
+/* How much unused time a direction may catch up with: one that has waited,
+ * since it may have been woken late, and any other. */
 #define CATCH_UP_WAITED_NS (UINT64_C(250) * 1000000)
 #define CATCH_UP_NS        (UINT64_C(5) * 1000000)
 
@@ -106,8 +107,8 @@ bandwidth_cost_ns(uint64_t rate, uint32_t n)
 	return n * UINT64_C(1000000000) / rate;
 }
 
-/* Returns the time from which on the next portion may be read, when the bucket
- * is due then and catch_up_ns may be caught up with. */
+/* Returns the time from which on the next portion of a bucket that is due at
+ * due_ns may be read, if catch_up_ns may be caught up with. */
 static inline uint64_t
 bandwidth_start_ns(uint64_t due_ns, uint64_t now_ns, uint64_t catch_up_ns)
 {
@@ -116,8 +117,9 @@ bandwidth_start_ns(uint64_t due_ns, uint64_t now_ns, uint64_t catch_up_ns)
 	return due_ns > from ? due_ns : from;
 }
 
-/* Takes n bytes.  rate: of the bucket, above 0.  Returns when they may be read,
- * clock_now_ns; maybe in the past.  Any thread; never blocks. */
+/* Takes n bytes.  rate: that of the bucket, above 0.  Returns the time from
+ * which on they may be read (clock_now_ns), which may be in the past.  Any
+ * thread; never blocks. */
 uint64_t bucket_take(struct bucket *bucket, uint64_t rate, uint32_t n,
     uint64_t now_ns, uint64_t catch_up_ns);
 
@@ -125,12 +127,13 @@ uint64_t bucket_take(struct bucket *bucket, uint64_t rate, uint32_t n,
  */
 void bucket_give(struct bucket *bucket, uint64_t rate, uint32_t n);
 
-/* Control thread, at the start and when a model has become PRESENT: applies the
- * limits of its spec.  A bucket whose rate changes forgets what was taken.
- * Returns whether a limit has changed.  *ret_limited: whether there are any. */
+/* Applies the limits of the model's spec.  A bucket whose rate changes forgets
+ * what was taken.  Returns whether a limit has changed; *ret_limited is whether
+ * the model has any limit.  Runs on the control thread, at the start and when
+ * the model has become PRESENT. */
 bool bandwidth_follow(const struct model *model, bool *ret_limited);
 
-/* Whether there is a limit per=source. */
+/* Returns whether there is a limit per=source. */
 static inline bool
 bandwidth_has_sources(const struct bandwidth_spec *spec)
 {
@@ -138,9 +141,9 @@ bandwidth_has_sources(const struct bandwidth_spec *spec)
 	       spec->rate[BAND_SOURCE][BAND_OUT] > 0;
 }
 
-/* Returns the limit of each session, the lower one of its frontend and its
- * backend (NULL: not known so far); 0: none.  Any thread, in a grace section or
- * with the session pinning its model; the control thread. */
+/* Returns the limit of each session: the lower one of its frontend's and its
+ * backend's; 0: none.  backend NULL: not known so far.  Any thread, in a grace
+ * section or while the session pins its model; the control thread. */
 uint64_t bandwidth_of_session(const struct frontend *frontend,
     const struct backend *backend, enum band_direction direction);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * How a check ended: its status, and the words for it.
+ * How a check ended: its status, and the text for each status.
  */
 #ifndef MODEL_CHECK_RESULT_H
 #define MODEL_CHECK_RESULT_H
@@ -34,7 +34,7 @@ enum check_status {
 	    CHECK_STATUSES
 };
 
-/* Whether the status is that of a check that passed. */
+/* Returns whether the status is that of a check that passed. */
 bool check_status_passed(enum check_status status);
 
 /* Returns "L4OK" and so on, "" for NONE. */
@@ -56,8 +56,8 @@ struct check_result {
 #define CHECK_RESULT_TEXT_SIZE 224
 
 /* Writes the result as HAProxy words it: `L7STS (Layer7 wrong status), code:
- * 503, info: "Service Unavailable", check duration: 2ms`.  Leaves out what
- * there is none of.  Returns out. */
+ * 503, info: "Service Unavailable", check duration: 2ms`.  Leaves out the parts
+ * that the result does not have.  Returns out. */
 const char *check_result_text(
     const struct check_result *result, char out[CHECK_RESULT_TEXT_SIZE]);
 

@@ -25,8 +25,9 @@ check_place(const struct server_spec *server, const struct addr *own,
 	return addr;
 }
 
-/* Whether the check goes to another address than sessions, which may expect
- * something else.  Then a check does only what it is told to, as in HAProxy. */
+/* Returns whether the check goes to another address than sessions do.  The
+ * program there may expect something else, so the check then does only what its
+ * options say, as in HAProxy. */
 static bool
 is_elsewhere(
     const struct backend_spec *backend, const struct server_spec *server)
@@ -39,7 +40,8 @@ is_elsewhere(
 	       common->addr.sa.sa_family != AF_UNSPEC;
 }
 
-/* Without an option, a check sends the header that sessions send. */
+/* Returns the PROXY header of the check: without an option, the header that
+ * sessions send. */
 static enum proxy_version
 proxy_of(const struct backend_spec *backend, const struct server_spec *server)
 {
@@ -55,8 +57,8 @@ proxy_of(const struct backend_spec *backend, const struct server_spec *server)
 	           : server_spec_send_proxy(backend, server);
 }
 
-/* Without an option, a check speaks TLS if sessions do, with their settings
- * unless it has some of its own. */
+/* Returns how the check speaks TLS: without an option, it does so if sessions
+ * do.  It uses their settings unless it has TLS options of its own. */
 static enum check_tls
 tls_of(const struct backend_spec *backend, const struct server_spec *server)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * How one server is checked, and how its agent is asked: what the server has of
- * its own, and else what its backend has.
+ * How one server is checked, and how its agent is asked: by the server's own
+ * options, and else by its backend's.
  *
- * Made with the server (model/server.h) and never changed; what is asked of it,
- * the path and the steps, is its backend's: model/spec_check.h.
+ * The rules are made with the server, and again when an operator or a look-up
+ * changes what they depend on (server_set_rules).  What is asked, such as the
+ * path and the steps, is the backend's: model/spec_check.h.
  */
 #ifndef MODEL_CHECK_RULES_H
 #define MODEL_CHECK_RULES_H
@@ -23,7 +24,7 @@ struct check_rules {
 	struct addr addr;
 	uint64_t interval_ms;
 	uint64_t fast_interval_ms; /* while results add up; 0: interval */
-	uint64_t down_interval_ms; /* of one that is down; 0: interval */
+	uint64_t down_interval_ms; /* while the server is down; 0: interval */
 	uint64_t timeout_ms;
 	unsigned jitter; /* percent of the interval, either way */
 	unsigned fall, rise;
@@ -55,11 +56,13 @@ struct agent_rules agent_rules_of(
 bool check_rules_ask_same(
     const struct check_rules *a, const struct check_rules *b);
 
-/* The same for agents. */
+/* Does what check_rules_ask_same does, for agents; the text that is sent
+ * counts. */
 bool agent_rules_ask_same(
     const struct agent_rules *a, const struct agent_rules *b);
 
-/* HAProxy's words: one answer of the agent's is enough, either way. */
+/* The rise and fall of agents, as HAProxy calls them: one answer is enough
+ * either way. */
 #define AGENT_RISE 1u
 #define AGENT_FALL 1u
 

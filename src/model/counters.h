@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Counters of frontends, backends and servers.
  *
- * Each object has one block of words per stripe; a thread adds to the stripe
- * of its index, so that two threads rarely meet on a cache line, and readers
- * sum the stripes.  Any thread may add and read; a sum read while others add
- * is a value each word had during the call.
+ * Each object has one block of words per stripe; a thread adds to the stripe of
+ * its index, so that two threads rarely meet on a cache line, and readers sum
+ * the stripes.  Any thread may add and read; a sum that is read while other
+ * threads add has, of each word, a value that the word had during the call.
  */
 #ifndef MODEL_COUNTERS_H
 #define MODEL_COUNTERS_H
@@ -57,17 +57,19 @@ enum counter {
 
 struct counters;
 
-/* Call once, on the control thread, before the first counters_new: rounded up
- * to a power of two, at most 16. */
+/* Sets the number of stripes, rounded up to a power of two and at most 16.
+ * Called once, on the control thread, before the first counters_new. */
 void counters_set_stripes(unsigned stripes);
 
 /* Returns the number of stripes. */
 unsigned counters_stripes(void);
 
-/* Returns NULL when memory is short.  Freed by free(3). */
+/* Makes a block of counters, all 0.  Returns NULL when memory is short.  Freed
+ * by free(3). */
 struct counters *counters_new(void);
 
-/* thread: the index of the calling thread; does not wait, relaxed order. */
+/* Adds n to the counter, in relaxed order.  thread: the index of the calling
+ * thread.  Never blocks. */
 void counters_add(
     struct counters *counters, unsigned thread, enum counter which, uint64_t n);
 
@@ -80,11 +82,13 @@ const char *counter_name(enum counter which);
 /* Finds a counter by its name.  Returns false if there is none. */
 bool counter_find(const char *name, enum counter *ret_which) MUST_CHECK;
 
-/* Back to zero.  What other threads add meanwhile may be lost or kept. */
+/* Sets all counters to 0.  Counts that other threads add meanwhile may be lost
+ * or kept. */
 void counters_clear(struct counters *counters);
 
-/* A number of things that exist now, with its peak: any thread.  The change is
- * in one order with the publication of lineups [P16]. */
+/* A number of things that exist now, and the peak of that number.  Any thread
+ * may change a gauge.  Changes are in one total order with the publication of
+ * lineups [P16]. */
 struct gauge {
 	uint32_t now, peak;
 };
@@ -98,7 +102,7 @@ gauge_note_peak(struct gauge *g, uint32_t now)
 		;
 }
 
-/* Any thread: from here on the peak is that of now on. */
+/* Sets the peak to the present value.  Any thread. */
 static inline void
 gauge_clear_peak(struct gauge *g)
 {
@@ -115,8 +119,9 @@ gauge_up(struct gauge *g)
 	return now;
 }
 
-/* Not when it is at the limit, and without a trace in the peak: it may be for
- * nothing. */
+/* Increments the gauge, unless it is at the limit, and leaves the peak alone:
+ * the caller may give the place back unused.  Returns whether it has
+ * incremented the gauge. */
 static inline bool
 gauge_reserve(struct gauge *g, uint32_t limit)
 {
@@ -129,7 +134,8 @@ gauge_reserve(struct gauge *g, uint32_t limit)
 	return true;
 }
 
-/* Not when it is at the limit; 0: there is none. */
+/* Increments the gauge, unless it is at the limit; 0: there is no limit.
+ * Returns whether it has incremented the gauge. */
 static inline bool
 gauge_up_within(struct gauge *g, uint32_t limit)
 {
@@ -153,10 +159,11 @@ gauge_down(struct gauge *g)
 struct rate {
 	uint64_t total_before;
 	uint32_t per_second, peak;
-	uint64_t last_ms; /* of the last tick with news (clock_now_ms), or 0 */
+	uint64_t last_ms; /* last tick with new events (clock_now_ms), or 0 */
 };
 
-/* Called once a second with the running total. */
+/* Updates the rate.  Called once a second, on the control thread, with the
+ * running total. */
 void rate_tick(struct rate *rate, uint64_t total);
 
 #endif

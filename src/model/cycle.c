@@ -24,7 +24,8 @@ aligned(size_t size)
 	return (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
-/* The parts of the room, in this order; NULL: only how much there is. */
+/* Points the cycle at the parts of its room, in this order.  Returns the size
+ * of the room.  c and room NULL: only returns the size. */
 static size_t
 lay_out(struct cycle *c, char *room, uint32_t n)
 {
@@ -55,8 +56,8 @@ cycle_size(uint32_t n)
 	return lay_out(NULL, NULL, n);
 }
 
-/* By one digit, keeping the order of entries that are equal in it.  False when
- * all are: then nothing was done. */
+/* Sorts by one digit, and keeps the order of entries that are equal in it.
+ * Returns false, and does nothing, if all entries are equal in it. */
 static bool
 sort_by_digit(
     const struct entry *from, struct entry *to, size_t n, unsigned shift)
@@ -94,7 +95,8 @@ sort_entries(struct entry *a, struct entry *b, size_t n)
 	return a;
 }
 
-/* Down to 2^-24 of a turn, 128 turns at most. */
+/* Returns the rank of a credit, less for a greater credit: in steps of 2^-24
+ * turns, within 127 turns either way. */
 static uint32_t
 credit_rank(int64_t credit)
 {
@@ -151,8 +153,8 @@ struct sum {
 	int64_t credit;
 };
 
-/* Returns where to cut the groups from first on, n of them, so that the parts
- * are of about equal weight: how many are on the left. */
+/* Returns how many of the n groups from first on go to the left child, so that
+ * both children have about the same weight. */
 static uint32_t
 find_cut(const struct cycle *c, uint32_t first, uint32_t n, uint64_t weight)
 {
@@ -165,9 +167,10 @@ find_cut(const struct cycle *c, uint32_t first, uint32_t n, uint64_t weight)
 	return cut;
 }
 
-/* The left child is owed what it has more in credit than is its share of both
- * children's.  Half a turn either way is the most that a phase can hold, and
- * then it has its turn at once, or as late as can be. */
+/* Returns the phase of a node.  The left child is owed its credit less its
+ * share of the credit of both children.  A phase can hold half a turn either
+ * way at most: then the left child has its turn at once, or as late as
+ * possible. */
 static uint64_t
 phase_of(struct sum left, struct sum right)
 {
@@ -194,7 +197,8 @@ sum_up(const struct cycle *c, uint32_t first, uint32_t n)
 	return sum;
 }
 
-/* The tree of n groups from first on; parent is UINT32_MAX for the root. */
+/* Makes the tree of n groups from first on, and returns its root.  parent is
+ * UINT32_MAX for the root of all groups. */
 static uint32_t
 plant(struct cycle *c, uint32_t first, uint32_t n, uint32_t parent)
 {
@@ -272,7 +276,8 @@ cycle_unref(struct cycle *cycle)
 		free(cycle);
 }
 
-/* How many of the cycle's first turns are a child's of that parent. */
+/* Returns how many of the first `taken` turns of the cycle belong to that child
+ * of the parent. */
 static uint64_t
 turns_of(const struct cycle *c, uint32_t child, uint32_t parent, uint64_t taken)
 {

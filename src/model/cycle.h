@@ -2,22 +2,22 @@
  * A weighted cycle: which member the next step belongs to, smooth and exact.
  *
  * The member whose turn it is follows from the number of the turn alone, so
- * threads that share a counter take turns with one atomic addition each, and
- * any cycle of turns in a row has for every member as many as its weight, once
- * the weights are divided by what they have in common.
+ * threads that share a counter take turns with one atomic addition each.  Among
+ * any n turns in a row, n being the sum of the weights after division by their
+ * greatest common divisor, each member has as many turns as its divided weight.
  *
  * Members of equal weight form a group, in which they take turns in rotation.
- * The groups are the leaves of a binary tree.  Of the first t turns of an inner
- * node its left child gets floor(t * share + phase), its right child the rest,
- * so a child's turns are numbered as well, and are spread evenly over those of
- * the node.  A turn costs a multiplication for each level, a cycle is made in
- * O(n log n), whatever the weights.
+ * The groups are the leaves of a binary tree.  The left child of an inner node
+ * gets floor(t * share + phase) of the node's first t turns, and the right
+ * child gets the rest.  So the turns of a child are numbered as well, and are
+ * spread evenly over those of the node.  Whatever the weights are, a turn costs
+ * two multiplications for each level, and making a cycle takes O(n log n).
  *
- * A member's credit is how many turns it was entitled to by its weight less
- * those that it had.  A cycle that follows another one begins with the credits
- * that the former ended with: a member with the most credit goes first within
- * its group, and the phases are set by the credits of a node's children.  So
- * members keep their place when others come and go, or weights change.
+ * A member's credit is the number of turns that its weight entitled it to, less
+ * the number that it had.  A cycle that follows another one begins with the
+ * credits that the former ended with: a member with the most credit goes first
+ * within its group, and the phases are set by the credits of a node's children.
+ * So members keep their place when others come and go, or weights change.
  */
 #ifndef MODEL_CYCLE_H
 #define MODEL_CYCLE_H
@@ -33,7 +33,7 @@
 
 /* Members of equal weight, weight for each. */
 struct cycle_group {
-	uint32_t first, n; /* in order */
+	uint32_t first, n; /* its part of cycle.order */
 	uint32_t parent;   /* node; UINT32_MAX: it is the only group */
 	uint32_t weight;
 	int64_t credit; /* of all of them, at the beginning */
@@ -50,8 +50,8 @@ struct cycle_node {
 struct cycle {
 	/* Turns taken so far; any thread adds, relaxed. */
 	uint64_t taken CACHE_LINE_ALIGNED;
-	/* Written before it is published, then only read. */
-	size_t n CACHE_LINE_ALIGNED; /* turns until it repeats */
+	/* Written before the cycle is published, then only read. */
+	size_t n CACHE_LINE_ALIGNED; /* turns until the cycle repeats */
 	uint32_t members_n, groups_n, nodes_n;
 	uint64_t weight_sum;
 	struct cycle_node *nodes;
@@ -83,11 +83,12 @@ struct cycle *cycle_ref(struct cycle *cycle);
  * thread. */
 void cycle_unref(struct cycle *cycle);
 
-/* Starts the cycle with the credits that were written to it.  Runs on the
- * control thread, before the cycle is published. */
+/* Starts the cycle with the credits that were written to cycle->credits.  Runs
+ * on the control thread, before the cycle is published. */
 void cycle_begin(struct cycle *cycle);
 
-/* Writes each member's credit after that many turns.  Control thread. */
+/* Writes each member's credit after that many turns.  Runs on the control
+ * thread. */
 void cycle_credits(
     const struct cycle *cycle, uint64_t taken, int64_t *ret_credits);
 
@@ -117,7 +118,7 @@ cycle_taken(const struct cycle *cycle)
 	return atomic_load_relaxed(&cycle->taken);
 }
 
-/* How many of a node's first t turns are its left child's. */
+/* Returns how many of a node's first t turns are its left child's. */
 static inline uint64_t
 cycle_left(const struct cycle_node *node, uint64_t t)
 {
@@ -125,7 +126,7 @@ cycle_left(const struct cycle_node *node, uint64_t t)
 	    uint64_t)(((unsigned __int128)t * node->share + node->phase) >> 64);
 }
 
-/* The member whose turn it is. */
+/* Returns the member that has turn `at`.  Any thread. */
 static inline uint32_t
 cycle_turn(const struct cycle *cycle, uint64_t at)
 {

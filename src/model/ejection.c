@@ -69,7 +69,7 @@ server_eject(
 	    text_duration(time_ms, limit), in_row, text_s(in_row), last);
 }
 
-/* Back among the usable, but for the lineup. */
+/* Ends the ejection, without adding an event and without marking the server. */
 static void
 end_ejection(struct server *server, uint64_t now_ms)
 {

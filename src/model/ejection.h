@@ -5,10 +5,10 @@
  *   EJECTED -- its time, or `rise` checks that pass --> IN
  *
  * The n-th ejection lasts eject_time * 2^(n-1), at most eject_time_max.  Each
- * eject_time that the server is in lowers n by one.  At most eject_max_percent
- * of a backend's servers are ejected at a time, but one always may be, and the
- * last usable server never is.  When the last usable server goes for another
- * reason, all ejected ones return.
+ * eject_time that the server spends in the lineup lowers n by one.  At most
+ * eject_max_percent of a backend's servers are ejected at a time.  One server
+ * may always be ejected, but never the last usable one.  When the last usable
+ * server is lost for another reason, all ejected servers return.
  *
  * All functions run on the control thread.  Those that change which servers are
  * ejected mark the server (server_change.h), unless they say otherwise.
@@ -35,7 +35,9 @@ void server_eject(
  * the next one ends, or UINT64_MAX if no server is ejected. */
 uint64_t backend_readmit(struct backend *backend, uint64_t now_ms);
 
-/* A check of the server that began then has passed. */
+/* Counts a check of the server that has passed, and readmits an ejected server
+ * after `rise` of them.  began_ms: when the check began (clock_now_ms); a check
+ * that began before the ejection does not count. */
 void ejection_check_passed(struct server *server, uint64_t began_ms);
 
 /* Ends an ejection that the server's configuration no longer provides for.
@@ -46,12 +48,13 @@ void ejection_settle(struct server *server);
  * backend's lineup is made, so it does not mark them. */
 void ejection_relent(struct backend *backend);
 
-/* Adds the events for what ejection_relent has done. */
+/* Adds the events for the servers that ejection_relent has readmitted. */
 void ejection_report_relented(const struct backend *backend);
 
-/* An operator takes the server for healthy: ends its ejection, and the next one
- * counts as the first.  Returns true if the server was ejected; the caller then
- * calls ejection_report_end. */
+/* Ends the ejection of a server that counts as healthy now, by an operator or
+ * because its address has changed.  Its next ejection counts as the first.
+ * Returns true if the server was ejected; the caller then calls
+ * ejection_report_end. */
 bool ejection_forget(struct server *server);
 
 /* Adds the event that the server's ejection has ended, and marks the server. */

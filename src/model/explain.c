@@ -135,8 +135,8 @@ explained_index(const struct explanation *e, uint32_t place)
 	return SERVER_NONE;
 }
 
-/* scores and counts are by place; counts, of the draws, is NULL if the choice
- * is not random. */
+/* Fills in scores and probabilities.  scores and counts are by place.  counts:
+ * how often each place was drawn; NULL if the choice is not random. */
 static void
 fill_in(struct explanation *e, const double *scores, const uint32_t *counts)
 {
@@ -193,7 +193,7 @@ unknown_of(const struct backend *b, const struct explained_client *client)
 	return UNKNOWN_NOTHING;
 }
 
-/* b may be NULL. */
+/* Notes the limits on bandwidth.  b may be NULL. */
 static void
 explain_bandwidth(const struct frontend *f, const struct backend *b,
     struct explained_bandwidth *bandwidth)
@@ -344,8 +344,9 @@ note_fallback(
 	*route = usable;
 }
 
-/* Explains the rule, and returns the route that frontend_route_by and then
- * frontend_usable_route would, without taking a step. */
+/* Explains the rule.  *ret_route is the route that frontend_route_by and then
+ * frontend_usable_route would return, without taking a step.  Returns false
+ * when memory is short. */
 static bool
 explain_rule(const struct frontend *f, const struct explained_client *client,
     struct explanation *e, unsigned *ret_route)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Explains where a client that connected now would go: the backend, the
- * standing of each of its servers, and the choice.
+ * Explains to which server a client that connected now would be sent: the
+ * backend, the standing of each of its servers, and the choice.
  *
- * The code that chooses answers (balance_ops.preview), without taking a step or
- * counting anything.  The explanation is a copy, which may outlast the model.
+ * The answer comes from the code that chooses (balance_ops.preview), which
+ * takes no step and counts nothing.  The explanation is a copy, which may
+ * outlast the model.
  */
 #ifndef MODEL_EXPLAIN_H
 #define MODEL_EXPLAIN_H
@@ -43,9 +44,9 @@ struct explained_server {
 	enum standing standing;
 	bool up, backup;
 	bool tls;                   /* sessions with it are over TLS */
-	bool starttls;              /* which it is asked for first */
-	unsigned weight;            /* as it is set */
-	unsigned effective_weight;  /* in a slow start it is a part of that */
+	bool starttls;              /* the server is asked for TLS first */
+	unsigned weight;            /* as set */
+	unsigned effective_weight;  /* what slow start and fade leave of it */
 	unsigned sessions, maxconn; /* maxconn at the moment; 0: no limit */
 	uint64_t bandwidth[BAND_DIRECTIONS]; /* of its sessions, 0: no limit */
 	uint32_t place;                      /* in the lineup, or PLACE_NONE */
@@ -56,7 +57,7 @@ struct explained_server {
 struct explained_route {
 	char *backend;
 	unsigned weight;
-	bool has_servers; /* else its turns go to the others */
+	bool has_servers; /* if not, the others get its turns */
 };
 
 /* The property of the client that is missing for an answer. */
@@ -69,31 +70,33 @@ enum unknown {
 
 #define SERVER_NONE SIZE_MAX
 
-/* The number of draws that probabilities are taken from, where the choice is
- * random: as many as fit into EXPLAIN_NS, between these bounds.  Two standard
- * errors of a share are 3 % and 1.6 % at most. */
+/* The number of draws from which probabilities are estimated where the choice
+ * is random: as many as fit into EXPLAIN_NS, between these bounds.  Two
+ * standard errors of a share are at most 3 % with the least and 1.6 % with the
+ * most draws. */
 #define EXPLAIN_DRAWS_MIN 1024u
 #define EXPLAIN_DRAWS_MAX 4096u
 #define EXPLAIN_NS        (300 * 1000)
 
 /* The longest entry of a rule's list that has the address, as `10.0.0.0/8`, and
- * the file that the entry comes from, NULL for one that a command has added.
- * range NULL: the rule has no list, or an address in the rule decides. */
+ * the file that the entry comes from.  file NULL: a command has added the
+ * entry.  range NULL: the rule has no list, or a range in the rule itself
+ * decides. */
 struct explained_entry {
 	char *range, *file;
 	unsigned line; /* 0: unknown */
 };
 
-/* The part of the TLS server name, and of the rules, in the choice. */
+/* What the TLS server name and the rules contribute to the choice. */
 struct explained_sni {
 	bool inspects; /* the frontend looks at hellos at all */
 	bool rules;    /* it has some */
 	bool hashed;   /* the choice of a server goes by the name */
 	char *name;    /* "": none */
 	bool matches;  /* a rule does */
-	size_t index;  /* if so: of that rule, in the spec */
-	/* The rule's name that matches, as `*.example.com`, or NULL if
-	 * it has none; and its place. */
+	size_t index;  /* if so: the index of the rule in the spec */
+	/* The name in the rule that matches, as `*.example.com`, or NULL if no
+	 * name does; and the rule's place. */
 	char *rule, *file;
 	unsigned line;
 	/* The entry of a list in src that has the client, and the one of a list
@@ -101,7 +104,7 @@ struct explained_sni {
 	struct explained_entry entry, dst_entry;
 };
 
-/* The part of allow and deny. */
+/* What allow and deny contribute. */
 struct explained_access {
 	bool rules; /* the frontend has some */
 	bool denied;
@@ -113,7 +116,7 @@ struct explained_access {
 	struct gate_reply reply; /* if denied */
 };
 
-/* The part of the limits by source. */
+/* What the limits by source contribute. */
 struct explained_limit {
 	bool limits; /* the frontend has some, and they are asked */
 	/* The limit that refuses the client, as `sessions=2 per=source`, the
@@ -125,8 +128,9 @@ struct explained_limit {
 	uint32_t wait_ms;        /* how long it is delayed */
 };
 
-/* Limits in bytes per second, 0: none: of each session, of all sessions of the
- * client's source, and of all sessions of the frontend and of the backend. */
+/* Limits in bytes per second; 0: none.  They are those of each session, of all
+ * sessions of the client's source, and of all sessions of the frontend and of
+ * the backend. */
 struct explained_bandwidth {
 	uint64_t session[BAND_DIRECTIONS];
 	uint64_t source[BAND_DIRECTIONS];
@@ -139,7 +143,7 @@ struct explanation {
 	struct explained_access access; /* if denied, there is no backend */
 	struct explained_limit limit;   /* the same */
 	struct explained_sni sni;
-	struct explained_route *routes; /* those of the split */
+	struct explained_route *routes; /* the backends of the split */
 	size_t routes_n;
 	struct explained_bandwidth bandwidth;
 	char *backend; /* NULL: none, so the session is closed */
@@ -157,18 +161,18 @@ struct explanation {
 	    chosen; /* SERVER_NONE: it is random, unknown, or there is none */
 	const char *measure; /* what the scores are, or NULL */
 	bool random;         /* see probability */
-	unsigned draws;      /* if so, that were made */
+	unsigned draws;      /* draws that were made, if random */
 	bool panic;
 	enum wait_answer
 	    otherwise;    /* without a server it waits, or is closed */
-	unsigned waiting; /* before it */
+	unsigned waiting; /* sessions in the queue */
 	char why[BALANCE_WHY_SIZE];
 };
 
-/* The client.  local: the address that it has connected to, of which the port
- * may be known without has_local; sni: its TLS server
- * name as tls_name_normalize makes it, NULL for none; tls: it speaks TLS, as it
- * does with a name or protocols; alpn: these protocols, each behind a byte with
+/* The client to explain.  local: the address that it has connected to, of which
+ * the port may be known without has_local.  sni: its TLS server name as
+ * tls_name_normalize makes it, or NULL.  tls: it speaks TLS, which a name or
+ * protocols imply.  alpn: the protocols that it offers, each behind a byte with
  * its length. */
 struct explained_client {
 	struct endpoint client, local;
@@ -178,8 +182,8 @@ struct explained_client {
 	size_t alpn_size;
 };
 
-/* Runs on the control thread.  Returns NULL when memory is short.  Caller
- * frees. */
+/* Explains the choice for the client.  Runs on the control thread.  Returns
+ * NULL when memory is short.  The caller frees it with explanation_free. */
 struct explanation *explanation_new(
     const struct frontend *frontend, const struct explained_client *client);
 /* NULL is allowed. */

@@ -13,7 +13,7 @@ fair_tolerance(uint32_t fair)
 	return fair / TOLERANCE > 0 ? fair / TOLERANCE : 1;
 }
 
-/* Not full: takes part in what is left. */
+/* Returns whether the server is not full, and takes part in what is left. */
 static bool
 is_open(const struct share *share, bool limited)
 {
@@ -31,8 +31,9 @@ weight_of_open(const struct share *shares, size_t n, bool limited)
 	return sum;
 }
 
-/* Servers whose part of the rest is more than they may have get that, which may
- * make the others' parts larger: until there is none.  What is left then. */
+/* Gives each server whose part of the rest would exceed its limit as much as
+ * its limit.  That may make the parts of the others larger, so it is repeated
+ * until no part exceeds a limit.  Returns what is left. */
 static uint64_t
 fill_to_limits(struct share *shares, size_t n, uint64_t rest)
 {
@@ -57,8 +58,8 @@ fill_to_limits(struct share *shares, size_t n, uint64_t rest)
 	return rest;
 }
 
-/* By the sums of the weights so far, so that the parts are whole numbers, each
- * within 1 of the exact one, and nothing is left. */
+/* Shares the rest out by the running sum of the weights: the parts are whole
+ * numbers, each within 1 of the exact one, and nothing is left. */
 static void
 share_out(struct share *shares, size_t n, bool limited, uint64_t rest)
 {

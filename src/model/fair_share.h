@@ -19,8 +19,8 @@ struct share {
 };
 
 /* Fills in fair and excess of each.  The fair shares are whole numbers whose
- * sum is that of the sessions; none is above its limit as long as there is room
- * below others. */
+ * sum is that of the sessions; none is above its limit as long as another
+ * server has room. */
 void fair_shares(struct share *shares, size_t n);
 
 /* Returns the tolerated difference from a fair share: a twentieth, at least 1.

@@ -132,7 +132,8 @@ frontend_usable_route(const struct frontend *frontend, unsigned route)
 	           : frontend_next_route(frontend, route);
 }
 
-/* Whether sessions of the route find servers, of a fallback perhaps. */
+/* Returns whether sessions of the route find servers: those of its backend or
+ * of a fallback. */
 static bool
 has_servers(const struct frontend *f, unsigned route)
 {
@@ -149,8 +150,8 @@ any_has_servers(const struct frontend *f)
 	return false;
 }
 
-/* A backend without servers loses its steps: otherwise the next backend in the
- * cycle would get all of them. */
+/* Takes a step, and returns its backend.  A backend without servers loses its
+ * steps: otherwise the next backend in the cycle would get all of them. */
 static unsigned
 take_turn(const struct frontend *f, uint64_t *taken)
 {
@@ -245,7 +246,7 @@ struct frontend *
 frontend_new(const struct frontend_spec *spec, struct model *model,
     const struct frontend *before)
 {
-	/* The upper bound, and the NULL behind. */
+	/* An upper bound, with the NULL at the end. */
 	size_t backends = 2 * spec->routes_n + spec->rules_n + 1;
 	struct frontend *f =
 	    calloc(1, sizeof(*f) + backends * sizeof(f->backends[0]));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A frontend: the limits and counters of its sessions, and which backend each
- * of them gets.
+ * A frontend: the limits and counters of its sessions, and the choice of a
+ * backend for each session.
  */
 #ifndef MODEL_FRONTEND_H
 #define MODEL_FRONTEND_H
@@ -56,7 +56,7 @@ struct frontend_state {
 	uint32_t maxconn;    /* sessions at a time; relaxed */
 	uint32_t rate_limit; /* new sessions per second, 0: none; relaxed */
 	struct gauge sessions CACHE_LINE_ALIGNED;
-	struct gauge handshakes; /* with clients, from accepting on */
+	struct gauge handshakes; /* TLS with clients, from the accept on */
 	uint64_t rate_due_ns;    /* see model/rate_limit.h */
 	struct bandwidth bandwidth;
 
@@ -79,10 +79,10 @@ struct frontend {
 	struct gauge *sessions;    /* likewise */
 	struct frontend_log *logs; /* set before sessions come; NULL: none */
 	size_t logs_n;
-	struct cycle *split; /* of the first backends; NULL: there is one */
+	struct cycle *split; /* over the routes; NULL: fewer than two */
 	struct rules *rules; /* NULL: none */
-	/* By route: the route of its fallback, ROUTE_NONE: it has none.  NULL:
-	 * no route has one. */
+	/* By route: the route of the fallback, or ROUTE_NONE.  NULL: no route
+	 * has a fallback. */
 	uint16_t *fallbacks;
 	uint16_t
 	    *told_routes; /* control thread: what events said serves each */
@@ -98,19 +98,19 @@ struct frontend {
 	struct backend *backends[];
 };
 
-/* Returns the index of the backend for the next session, exactly by weight.
- * Backends without servers lose their steps to the others, unless no backend
- * has servers.  Data threads, in a grace section. */
+/* Takes a step of the split, and returns the index of its backend for the next
+ * session, exactly by weight.  A backend without servers loses its steps to the
+ * others, unless no backend has servers.  Data threads, in a grace section. */
 unsigned frontend_route(const struct frontend *frontend);
 
-/* Returns whether the backend of a client, or the server there, depends on its
- * TLS hello, which is not among these facts.  Any thread, in a grace section.
- */
+/* Returns whether the backend of a client, or the server there, depends on the
+ * client's TLS hello.  The facts are those known without it.  Any thread, in a
+ * grace section. */
 bool frontend_needs_hello(
     const struct frontend *frontend, const struct rule_facts *facts);
 
-/* Returns the index of the backend for a session of a client with these facts:
- * all of them are known, or those that frontend_needs_hello did without.
+/* Returns the index of the backend for a session of a client with these facts.
+ * All facts are known, or frontend_needs_hello has returned false for them.
  * Returns backends_n if no rule matches and no other backend is configured.
  * Data threads, in a grace section. */
 unsigned frontend_route_by(
@@ -121,13 +121,13 @@ unsigned frontend_route_by(
  * threads, in a grace section; the control thread. */
 unsigned frontend_usable_route(const struct frontend *frontend, unsigned route);
 
-/* Returns the route to go on with when the servers of this one have failed a
- * session: frontend_usable_route of its fallback; the route itself if no
- * fallback has a usable server.  Threads as above. */
+/* Returns the route for a session that the servers of this route have failed:
+ * frontend_usable_route of its fallback, or the route itself if no fallback has
+ * a usable server.  Threads as above. */
 unsigned frontend_next_route(const struct frontend *frontend, unsigned route);
 
-/* Returns what frontend_route would return, and takes no step.  The control
- * thread as well. */
+/* Returns what frontend_route would return, without taking a step.  Runs on
+ * data threads in a grace section, or on the control thread. */
 unsigned frontend_peek_route(const struct frontend *frontend);
 
 /* Makes a frontend of the model.  The frontend keeps the state of `before`,
@@ -141,11 +141,12 @@ struct frontend *frontend_new(const struct frontend_spec *spec,
  * the frontend was shut down.  Runs on the control thread. */
 enum frontend_admin frontend_admin_next(const struct frontend *frontend);
 
-/* Enters that state, when the model is committed. */
+/* Enters the state that frontend_admin_next returns.  Called when the model is
+ * committed, on the control thread. */
 void frontend_follow_disabled(struct frontend *frontend);
 
-/* Adds an event for each route that another backend serves than the events said
- * before.  Runs on the control thread. */
+/* Adds an event for each route that is served by another backend than the last
+ * event said.  Runs on the control thread. */
 void frontend_report_fallbacks(struct frontend *frontend);
 
 /* NULL is allowed. */

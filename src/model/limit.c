@@ -152,7 +152,8 @@ name_with(const char *name, const char *end)
 	return asprintf(&text, "%s/%s", name, end) < 0 ? NULL : text;
 }
 
-/* The first table has the name of the frontend, as HAProxy's has. */
+/* Returns the name of a frontend's table, or NULL when memory is short.  The
+ * first table has the name of the frontend, as in HAProxy. */
 static char *
 name_table(const char *frontend, size_t number)
 {
@@ -186,8 +187,9 @@ add_limit(struct limits *limits, const struct limit_spec *spec,
 	return l->table;
 }
 
-/* Appends the limit of a bandwidth per=source, if there is one.  Takes
- * ownership of name, the table's, which may be NULL: memory is short. */
+/* Appends the limit of a bandwidth per=source, if there is one.  name: that of
+ * the table, or NULL: memory is short.  Takes ownership of name.  Returns false
+ * when memory is short. */
 static bool
 add_bandwidth(struct limits *limits, const struct bandwidth_spec *b, char *name,
     const struct limits *before)
@@ -282,7 +284,8 @@ is_for(const struct limit *limit, const struct endpoint *client)
 	           (limit->clients == LIMIT_FOR_LIST);
 }
 
-/* Rounded up: a client that waits as long is not too early. */
+/* Notes the longest wait, in milliseconds and rounded up: a client that waits
+ * that long is not too early. */
 static void
 note_wait(struct limit_answer *answer, uint64_t wait_ns)
 {

@@ -3,12 +3,12 @@
  * bytes in a time, each client address or range of addresses may have.
  *
  * Each limit has a table of its own (source_table.h).  All limits of a frontend
- * apply, in the order of the file: a client is refused by the first one that
- * has no room for it, and then counts in none.  A limit with a list is passed
- * over for the clients that it is not for.
+ * apply, in the order of the file.  The first limit that has no room for a
+ * client refuses it, and the client then counts in no limit.  A limit with
+ * only= or except= does not apply to the other clients.
  *
- * A bandwidth per=source is a further limit, the last one.  Nothing is refused
- * by it: its table has the buckets of each source (model/bandwidth.h).  The
+ * A bandwidth per=source is a further limit, the last one.  That limit refuses
+ * nothing: its table has the buckets of each source (model/bandwidth.h).  The
  * bandwidth per=source of a backend is the only limit of that backend.
  */
 #ifndef MODEL_LIMIT_H
@@ -30,8 +30,8 @@ struct limit {
 	struct acl_list *list; /* unless LIMIT_FOR_ALL; the model's */
 	struct source_bounds bounds;
 	struct source_table *table;
-	/* The name of the table: `web`, `web/2`, `web/bandwidth`; of a backend:
-	 * `app/backend/bandwidth`. */
+	/* The name of the table: `web`, `web/2` or `web/bandwidth` of frontend
+	 * web; `app/backend/bandwidth` of backend app. */
 	char *name;
 };
 
@@ -45,20 +45,20 @@ struct limits {
 
 /* The answer of limits about a client. */
 struct limit_answer {
-	const struct limit *by;  /* which refuses it; NULL: none */
-	enum source_answer what; /* if so, why */
+	const struct limit *by;  /* the limit that refuses it; NULL: none */
+	enum source_answer what; /* why, if a limit refuses it */
 	uint16_t counted;        /* bit n: it counts in limit n */
-	uint32_t wait_ms;        /* until its time has come */
+	uint32_t wait_ms;        /* how long it is delayed */
 };
 
-/* Whether the frontend has any. */
+/* Returns whether the frontend has a limit, or a bandwidth per=source. */
 bool limits_are_needed(const struct frontend_spec *spec);
 
-/* Makes the limits of a frontend.  A limit takes over the table of one in
- * `before`, which may be NULL, with the same key (per, lists, prefixes and
- * size, with or without bytes), the first of these that is not taken.  model:
- * for its lists.  Borrows the spec.  Runs on the control thread.  Returns NULL
- * when memory is short. */
+/* Makes the limits of a frontend.  A limit takes over a table of `before`,
+ * which may be NULL: the first one with the same key (per, lists, prefixes and
+ * size, with or without bytes) that no other limit has taken over.  model: for
+ * its lists.  Borrows the spec.  Runs on the control thread.  Returns NULL when
+ * memory is short. */
 struct limits *limits_new(const struct frontend_spec *spec,
     const struct model *model, const struct limits *before);
 
@@ -68,10 +68,11 @@ struct limits *limits_new(const struct frontend_spec *spec,
 struct limits *limits_new_of_backend(
     const struct backend_spec *spec, const struct limits *before);
 
-/* Runs on the control thread.  NULL is allowed. */
+/* Frees the limits.  Runs on the control thread.  NULL is allowed. */
 void limits_free(struct limits *limits);
 
-/* Asks for a session of the client.  Any thread, in a grace section. */
+/* Asks the limits to admit a session of the client, and counts the session if
+ * they do.  Any thread, in a grace section. */
 struct limit_answer limits_enter(const struct limits *limits,
     const struct endpoint *client, uint64_t now_ns);
 
@@ -79,24 +80,25 @@ struct limit_answer limits_enter(const struct limits *limits,
 struct limit_answer limits_peek(const struct limits *limits,
     const struct endpoint *client, uint64_t now_ns);
 
-/* A session of the client that another process has admitted counts from now on,
- * whatever the limits are.  Returns `counted` of the answer.  Any thread, in a
- * grace section; the control thread. */
+/* Counts a session of the client that another process has admitted, even beyond
+ * the limits.  Returns the limits in which it counts, as `counted` of an
+ * answer.  Any thread, in a grace section; the control thread. */
 uint16_t limits_rejoin(const struct limits *limits,
     const struct endpoint *client, uint64_t now_ns);
 
-/* A session of the client has ended; counted: as it was answered. */
+/* Ends the count of a session of the client.  counted: that of its answer. */
 void limits_leave(const struct limits *limits, uint16_t counted,
     const struct endpoint *client);
 
-/* A session of the client has used bytes; counted: as it was answered. */
+/* Charges the bytes that a session of the client has used, by direction.
+ * counted: that of its answer. */
 void limits_charge(const struct limits *limits, uint16_t counted,
     const struct endpoint *client, const uint64_t bytes[BAND_DIRECTIONS],
     uint64_t now_ns);
 
 /* Returns the buckets of the client's source, which stay until limits_leave or
  * limits_cancel; NULL: the bandwidth is not per=source, or the client does not
- * count there.  counted: as it was answered. */
+ * count there.  counted: that of its answer. */
 struct bucket *limits_buckets(const struct limits *limits, uint16_t counted,
     const struct endpoint *client);
 
@@ -107,8 +109,8 @@ const char *limit_what(enum source_answer answer);
 void limits_cancel(const struct limits *limits, uint16_t counted,
     const struct endpoint *client);
 
-/* Returns the action for a client that the limit refuses: a delay is for those
- * that are admitted. */
+/* Returns the action for a client that the limit refuses: a reset if the action
+ * is a delay, which is for admitted clients. */
 static inline struct gate_reply
 limit_reply(const struct limit_spec *spec)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The limits of a model, by number and by name.  Control thread.
+ * The limits of a model, by number and by name.  All functions run on the
+ * control thread.
  */
 #ifndef MODEL_LIMIT_LOOKUP_H
 #define MODEL_LIMIT_LOOKUP_H
@@ -10,8 +11,8 @@
 
 struct model;
 
-/* Returns the limit of that number, from 0 over all frontends and then all
- * backends, or NULL behind the last one. */
+/* Returns the limit of that number, or NULL behind the last one.  Numbers start
+ * at 0 and run over all frontends, then over all backends. */
 const struct limit *model_limit_at(const struct model *model, size_t number);
 
 /* Returns the limit whose table has the name, or NULL. */

@@ -4,7 +4,7 @@
  *
  * The control thread makes a lineup and publishes it as a whole; servers,
  * weights and places never change afterwards.  The plan belongs to the
- * algorithm: it is immutable, too, or made of atomic words.
+ * algorithm, and either is immutable, too, or consists of atomic words.
  */
 #ifndef MODEL_LINEUP_H
 #define MODEL_LINEUP_H
@@ -44,10 +44,10 @@ struct lineup {
 	uint64_t joined;    /* the last one with which any server joined */
 	uint64_t refreshed; /* the greatest of since */
 	void *plan;         /* from malloc, unless ops has release */
-	/* The plan is of a former lineup: by place there, the place here or
-	 * PLACE_NONE.  NULL: the places are the same. */
+	/* If the plan is that of a former lineup: by place there, the place
+	 * here, or PLACE_NONE.  NULL: the places are the same. */
 	uint32_t *moved;
-	unsigned active_n, backup_n; /* of the backend's that are usable */
+	unsigned active_n, backup_n; /* usable servers of the backend */
 
 	/* Control thread only. */
 	bool panic;
@@ -59,34 +59,35 @@ struct lineup {
 
 /* Makes a lineup of the servers to choose from.
  *
- * These are the usable servers that are not backups; or, without any, usable
- * backups, the first of the configuration or all of them (all_backups).  If no
- * backup is usable, and fewer than panic_percent of the other servers are, the
- * lineup has all other servers that are wanted, up or not.  A server in its
- * slow start has a part of its weight and maxconn.  Runs on the control thread.
- * Returns NULL when memory is short. */
+ * The lineup has the usable servers that are not backups.  If there are none,
+ * it has the usable backup that is first in the configuration, or all usable
+ * backups (all_backups).  If no backup is usable, and fewer than panic_percent
+ * of the other servers are, the lineup has all other servers that are wanted,
+ * up or not.  A server in its slow start has a part of its weight and maxconn.
+ * Runs on the control thread.  Returns NULL when memory is short. */
 struct lineup *lineup_new(const struct backend *backend, uint64_t now_ms);
 
 /* Frees a lineup that no thread reads any more.  NULL is allowed. */
 void lineup_free(void *lineup);
 
-/* While the lineup is made: the next one is due at this time, at the latest. */
+/* Notes, while the lineup is made, that the next one is due at this time at the
+ * latest.  at_ms 0 notes nothing. */
 void lineup_note_step(struct lineup *lineup, uint64_t at_ms);
 
-/* Returns the place of the server, PLACE_NONE if it is not in the lineup.  The
- * server may be another one of the same id. */
+/* Returns the place of the server, or PLACE_NONE if it is not in the lineup.
+ * The place may have another server with the same id. */
 uint32_t lineup_place_of(
     const struct lineup *lineup, const struct server *server);
 
-/* Takes a slot, within its maxconn, of the server that the algorithm chooses,
- * or of another one if that is full.  The server's session count includes the
+/* Takes a slot, within maxconn, of the server that the algorithm chooses, or of
+ * another server if that one is full.  The server's session count includes the
  * session from then on.  Returns NULL if no server has room; *ret_number is the
  * lineup's number.  Data threads, in a grace section. */
 struct server *lineup_take_slot(const struct lineup *lineup,
     const struct choice *choice, uint64_t *ret_number);
 
-/* Returns the place of the server that lineup_take_slot would choose,
- * PLACE_NONE for none, and changes nothing. */
+/* Returns the place of the server that lineup_take_slot would choose, or
+ * PLACE_NONE.  Changes nothing. */
 uint32_t lineup_preview_slot(
     const struct lineup *lineup, const struct choice *choice);
 
@@ -95,25 +96,27 @@ uint32_t lineup_preview_slot(
  * the count [P16]. */
 void lineup_note_load(const struct server *server);
 
-/* Whether the session has tried the server. */
+/* Returns whether the session has tried the server. */
 bool choice_tried(const struct choice *choice, const struct server *server);
 
-/* Sets the number of a lineup that is about to be published, and the fields
- * that follow from the one that it replaces, which may be NULL. */
+/* Sets the number of a lineup that is about to be published, and since, joined
+ * and refreshed, which depend on the lineup that it replaces.  former: that
+ * lineup, or NULL. */
 void lineup_number(
     struct lineup *lineup, const struct lineup *former, uint64_t number);
 
 /* Removes from tried, from index kept on, the servers that a session may try
- * again that chose last from the lineup with the number seen.  Returns how many
- * are left.  Data threads, in a grace section. */
+ * again.  seen: the number of the lineup from which the session chose last.
+ * Returns how many servers are left in tried.  Data threads, in a grace
+ * section. */
 unsigned lineup_forgive(const struct lineup *lineup, uint64_t seen,
     uint32_t *tried, unsigned tried_n, unsigned kept);
 
-/* Whether the server at this place has room for a session within its maxconn.
- */
+/* Returns whether the server at this place has room for a session within its
+ * maxconn. */
 bool lineup_has_room(const struct lineup *lineup, uint32_t place);
 
-/* Whether the server at this place was tried, or has no room. */
+/* Returns whether the server at this place was tried, or has no room. */
 bool lineup_passes_over(
     const struct lineup *lineup, const struct choice *choice, uint32_t place);
 
@@ -122,8 +125,8 @@ bool lineup_passes_over(
 uint32_t lineup_next_open(
     const struct lineup *lineup, const struct choice *choice, uint32_t from);
 
-/* Whether the server at place a is less loaded than the one at place b: a
- * server with room is less loaded than one without; otherwise sessions in
+/* Returns whether the server at place a is less loaded than the one at place b:
+ * a server with room is less loaded than one without; otherwise sessions in
  * proportion to weight decide. */
 bool lineup_less_loaded(const struct lineup *lineup, uint32_t a, uint32_t b);
 

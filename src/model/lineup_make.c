@@ -19,7 +19,7 @@ enum group_kind { GROUP_PRIMARY, GROUP_BACKUP, GROUPS };
 /* Counts of the servers of a kind. */
 struct group {
 	unsigned wanted; /* ready, with a weight */
-	unsigned usable; /* of these, those that are up */
+	unsigned usable; /* of these, the usable ones */
 };
 
 static enum group_kind
@@ -37,8 +37,9 @@ count_groups(const struct backend *backend, struct group groups[GROUPS])
 	}
 }
 
-/* Backups serve when no other server is usable.  When no server is usable at
- * all, the others are tried in a panic, if there are any. */
+/* Returns the group that serves.  Backups serve when no other server is usable.
+ * When no server is usable at all, the others are tried in a panic, if there
+ * are any. */
 static enum group_kind
 group_that_serves(const struct group groups[GROUPS])
 {
@@ -50,9 +51,9 @@ group_that_serves(const struct group groups[GROUPS])
 	return GROUP_PRIMARY;
 }
 
-/* Whether so few servers are usable that the checks are more likely wrong, or
- * the load too much for the few.  Never while a backup is usable, which is
- * healthy and idle. */
+/* Returns whether there is a panic: so few servers are usable that the checks
+ * are more likely wrong, or that the load is too much for the few.  There is
+ * none while a backup is usable, which is healthy and idle. */
 static bool
 is_panic(const struct backend *backend, const struct group groups[GROUPS],
     enum group_kind serves)
@@ -134,8 +135,8 @@ struct part {
 };
 
 /* Returns the factor for the weights, after division by their common divisor,
- * that makes a part of the lightest weight a whole number: half of 1 is none.
- */
+ * that makes a part of the lightest weight a whole number, which half of 1 is
+ * not. */
 static uint32_t
 scale_for(const struct lineup *l, unsigned common, const struct part *parts)
 {

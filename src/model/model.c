@@ -39,8 +39,9 @@ model_find_list(const struct model *model, const char *name)
 	return NULL;
 }
 
-/* HAProxy numbers proxies from 2 upwards in the order of the file; here it is
- * frontends, then backends, then whatever a reload has added. */
+/* HAProxy numbers proxies from 2 upwards in the order of the file.  lfproxy
+ * numbers frontends first, then backends, then those that a reload has added.
+ */
 #define FIRST_ID 2
 
 static const struct frontend *
@@ -49,7 +50,9 @@ former_frontend(const struct model *before, const struct frontend_spec *spec)
 	return before ? model_find_frontend(before, spec->name) : NULL;
 }
 
-/* Lists keep their contents until model_publish. */
+/* Takes over the lists of the former model, and makes those that are new.
+ * Lists keep their contents until model_publish.  Returns false when memory is
+ * short. */
 static bool
 take_lists(struct model *m, const struct model *before)
 {
@@ -68,13 +71,14 @@ take_lists(struct model *m, const struct model *before)
 	return m->lists;
 }
 
-/* Frontends first, for their ids. */
+/* Makes the lists, frontends and backends; frontends first, for their ids.
+ * Returns false when memory is short. */
 static bool
 populate(struct model *m, const struct model *before)
 {
 	const struct spec *spec = m->spec;
 
-	/* NULL ends both. */
+	/* NULL ends both arrays. */
 	m->frontends = calloc(spec->frontends_n + 1, sizeof(*m->frontends));
 	m->backends = calloc(spec->backends_n + 1, sizeof(*m->backends));
 	if (!m->frontends || !m->backends || !take_lists(m, before))
@@ -227,7 +231,8 @@ model_publish(struct model *model, const struct model *before)
 	settle_servers(model, true);
 	model_for_each_backend (b, model) {
 		backend_publish(b);
-		/* The ejected servers may be all that are left. */
+		/* If only ejected servers are left, backend_rebuild lets them
+		 * return. */
 		if (b->state->usable == 0 && backend_rebuild(b) < 0)
 			log_error("out of memory: backend %s stays without "
 			          "the servers that are ejected",
@@ -248,8 +253,9 @@ model_retire(struct model *model)
 	model->retired_at = grace_stamp(model->grace);
 }
 
-/* A session of an even older model may still choose a server from the lineup
- * of a backend that this was the last to have. */
+/* Returns whether a lineup of the model may still be chosen from: a session of
+ * an even older model may do so if this model was the last to have the backend.
+ */
 static bool
 lends_lineup(const struct model *m)
 {

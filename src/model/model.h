@@ -2,9 +2,9 @@
  * The model: the objects that the configuration describes.
  *
  * A model is made from one spec and does not change; a reload makes the next
- * one.  What has to outlast a reload (counters, health, the lineup) is in the
- * states, which the new model's frontends, backends and servers take over from
- * those of the same name.
+ * one.  The states hold what has to outlast a reload (counters, health, the
+ * lineup): frontends, backends and servers of the new model take over the
+ * states of those with the same name.
  *
  *   model_new --> PREPARED --model_publish--> PRESENT --model_retire--> RETIRED
  *                     |                                                    |
@@ -15,11 +15,11 @@
  *            last.
  * RETIRED    no new session belongs to it; freed after its last session.
  *
- * A session pins its model, and that of its server if that is another one,
- * inside the grace section in which it found them.  So a retired model gets no
- * further pins once a grace period has passed.  After the last pin was given
- * back one more grace period passes before the model is freed, because the
- * thread that gave the pin back may still read the model.
+ * A session pins its own model, and the model of its server if that is another
+ * one, inside the grace section in which it found them.  Therefore a retired
+ * model gets no further pins once a grace period has passed.  After the last
+ * pin was given back one more grace period passes before the model is freed,
+ * because the thread that gave the pin back may still read the model.
  *
  * Models are built and freed on the control thread.
  */
@@ -38,14 +38,15 @@ struct removed_server;
 struct model_state {
 	struct gauge sessions CACHE_LINE_ALIGNED; /* of all frontends */
 
-	/* Called by any thread when a server has a notice for the control
-	 * thread (passive.h); may be NULL.  Set before threads start. */
+	/* Any thread calls this function when a server has a notice for the
+	 * control thread (passive.h).  May be NULL.  Set before threads start.
+	 */
 	void (*notify)(void *arg);
 	void *notify_arg;
 
 	/* Control thread only. */
 	unsigned refs CACHE_LINE_ALIGNED;
-	unsigned next_id; /* an iid that was never used */
+	unsigned next_id; /* the next unused iid */
 	struct rate rate;
 	uint64_t lineups; /* published so far: the latest one's number */
 	uint64_t started_ms;
@@ -55,7 +56,7 @@ struct model_state {
 	struct server_state *ending; /* servers whose sessions are to end */
 	uint64_t next_step_ms;       /* when to call model_step; 0: never */
 	/* A backend has lost its last usable server, or has one again; sessions
-	 * are told when all threads have left the stamp behind. */
+	 * are told once grace_passed(switch_stamp) is true. */
 	bool switched;
 	uint64_t switch_stamp;
 };
@@ -116,31 +117,34 @@ void model_publish(struct model *model, const struct model *before);
  */
 void model_retire(struct model *model);
 
-/* Frees RETIRED models whose sessions have ended.  Called now and then. Returns
- * the number of RETIRED models left. */
+/* Frees RETIRED models whose sessions have ended.  The control thread calls it
+ * now and then.  Returns the number of RETIRED models left. */
 unsigned model_reclaim(struct model *present);
 
-/* Makes the lineups of the backends that were marked (server_change.h), and has
- * the servers that track a changed one follow.  Runs on the control thread.
- * Call it at the end of each change, before its effect may be observed; the
- * control loop calls it as well, before it waits.  Without a mark it is one
- * comparison. */
+/* Makes the lineups of the backends that were marked (server_change.h), and
+ * passes each change on to the servers that track the changed one.  Runs on the
+ * control thread.  Call it at the end of each change, before its effect may be
+ * observed; the control loop calls it as well, before it waits.  Without a
+ * marked backend the call costs one comparison. */
 void model_update(struct model *model);
 
-/* Called as long as model_state.switched.  Returns true, once, when no thread
- * reads the former lineup of a backend any more, if there are fallbacks:
- * sessions that wait are to be told to look for one.  Adds events for fallbacks
- * that begin or end to serve. */
+/* Ends the switch that model_state.switched notes, once no thread reads the
+ * former lineup any more, and adds events for fallbacks that begin or end to
+ * serve.  Called until switched is false.  Returns true if it has ended the
+ * switch and the model has fallbacks: the caller then tells sessions that wait
+ * to look for one. */
 bool model_end_switch(struct model *model);
 
-/* Called as long as model_state.ending has servers.  Removes from it the
- * servers whose sessions have all noted that they chose them.  Returns true if
- * sessions are to be told to look at server_state.ended. */
+/* Removes from model_state.ending the servers whose sessions have all noted
+ * which server they chose, and sets server_state.ended of these servers.
+ * Called until the list is empty.  Returns true if it has removed a server: the
+ * caller then tells all sessions to look at server_state.ended. */
 bool model_end_sessions(struct model *model);
 
-/* Called at model_state.next_step_ms.  Makes the lineups that are due: for the
- * next step of a slow start, for a table that was put off (balance/hash.c), or
- * because memory was short.  Returns when to call it again; 0: never. */
+/* Makes the lineups that are due: for the next step of a slow start or a fade,
+ * for a table that was put off (balance/hash.c), or because memory was short.
+ * Called at model_state.next_step_ms.  Returns when to call it again
+ * (clock_now_ms); 0: never. */
 uint64_t model_step(struct model *model, uint64_t now_ms);
 
 /* Frees a PREPARED model, or the PRESENT one with all RETIRED ones when no
@@ -157,16 +161,16 @@ struct backend *model_find_backend(const struct model *model, const char *name);
 /* Returns the address list of that name, or NULL. */
 struct acl_list *model_find_list(const struct model *model, const char *name);
 
-/* Pins the model.  Data threads, inside the grace section in which the model
- * was found. */
+/* Pins the model.  Runs on data threads, inside the grace section in which the
+ * model was found. */
 static inline void
 model_pin(struct model *model)
 {
 	atomic_add_relaxed(&model->pins, 1u);
 }
 
-/* Gives a pin back.  Data threads, in a grace section; until its end the model
- * may be read. */
+/* Gives a pin back.  Runs on data threads, in a grace section.  The model may
+ * be read until that section ends. */
 static inline void
 model_unpin(struct model *model)
 {

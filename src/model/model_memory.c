@@ -57,7 +57,7 @@ add_server_state(struct memory_use *use, const struct server_state *s)
 	memory_add_block(use, s->addr);
 }
 
-/* Models that were replaced may share them. */
+/* Adds the tables of limits, which former models may share. */
 static void
 add_tables(struct memory_use *use, const struct limits *limits)
 {

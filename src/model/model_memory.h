@@ -7,8 +7,8 @@
 #include "base/memory_use.h"
 #include "model/model.h"
 
-/* Counts are of frontends, of backends and so on; histograms are those of
- * backends, tables those of limits. */
+/* The count of each member is that of frontends, of backends and so on.
+ * histograms are those of backends, tables those of limits. */
 struct model_memory {
 	struct memory_use spec, frontends, backends, servers, counters,
 	    histograms, lineups, ports, tables;
@@ -17,7 +17,7 @@ struct model_memory {
 	struct memory_use removed; /* servers whose sessions go on */
 };
 
-/* Sums up the memory of the PRESENT model, and what is left of former ones.
+/* Sums up the memory of the PRESENT model and of the former ones that are left.
  * Looks at some ten blocks for each server.  Runs on the control thread. */
 void model_memory(const struct model *model, struct model_memory *ret_memory);
 

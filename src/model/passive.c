@@ -30,7 +30,7 @@ server_note_failure(struct server *server, enum failure how, int error)
 	if (!ejects &&
 	    !(spec->observe == OBSERVE_CONNECT && errors >= spec->error_limit))
 		return false;
-	/* The counts before the notice. [P20] */
+	/* The counts are written before the notice. [P20] */
 	if (!atomic_swap_acq_rel(&p->noticed, 1u))
 		model_notify(server->backend->model);
 	return ejects;

@@ -49,16 +49,18 @@ struct passive {
 	uint64_t ejected_ms; /* clock_now_ms */
 	uint64_t until_ms;
 	uint64_t back_ms;
-	uint64_t told_ms; /* of the last event whose rate is limited */
+	uint64_t told_ms; /* time of the last event about failures */
 	uint64_t times_ejected;
 	uint64_t times_observed; /* error_limit was reached: hanafail */
 };
 
-/* Counts a failure.  Returns true if the server is to be ejected for it, as far
- * as the count of failures goes.  Data threads, in a grace section. */
+/* Counts a failure; error is the errno of FAILURE_CONNECT.  Returns true if the
+ * number of failures calls for the ejection of the server.  Runs on data
+ * threads, in a grace section. */
 bool server_note_failure(struct server *server, enum failure how, int error);
 
-/* The server has answered, or a session with it ended well.  Data threads. */
+/* Resets the counts of failures.  Called when the server has answered, or when
+ * a session with it ended well.  Any thread. */
 static inline void
 passive_note_answer(struct passive *p)
 {

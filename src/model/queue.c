@@ -77,7 +77,8 @@ grant_first(struct backend_state *b)
 	if (!w->granted)
 		return NULL;
 	q->grants++;
-	/* Pinned here, as the owner may not be in a grace section. */
+	/* The model is pinned here, because the owner may not be in a grace
+	 * section. */
 	model_pin(w->granted->backend->model);
 	unlink_waiter(q, w);
 	return w;

@@ -17,19 +17,20 @@
  * room; a thread that makes room after that sees the waiters.
  *
  * Sessions that have tried every server pause before they try one again.  They
- * are waiters in a list of their own, and are called to look at the lineup
- * again when a server joins it or gets another address.  A session that looks
- * just before the lineup is replaced notices that in queue_pause, under the
- * lock that the control thread takes after replacing it.
+ * are waiters in a list of their own.  When a server joins the lineup or gets
+ * another address, they are called to look at the lineup again.  A session that
+ * looks just before the lineup is replaced notices that in queue_pause, under
+ * the lock that the control thread takes after replacing it.
  *
- * Any number of sessions may wait or pause, so no thread wakes all of them: a
- * handler's run grants or calls a few, and each session that was granted a
- * server, or called, continues with that when it leaves the queue, whether the
- * session goes on or ends.
+ * Any number of sessions may wait or pause, so no thread wakes all of them.  A
+ * handler's run grants servers to a few waiters, or calls a few.  Each session
+ * that was granted a server, or called, grants or calls a few more when it
+ * leaves the queue, whether the session goes on or ends.
  *
  * The lock is held for a choice among servers, never across a system call.  A
- * waiter is woken after the lock was released, by its generation, so that a
- * session that has ended meanwhile is not meant (lf/claim.h).
+ * waiter is woken after the lock was released.  The wake-up names the waiter's
+ * generation, so it has no effect on a later session in the same memory
+ * (lf/claim.h).
  */
 #ifndef MODEL_QUEUE_H
 #define MODEL_QUEUE_H
@@ -49,8 +50,8 @@ struct server;
 
 #define WAITER_NEW UINT64_MAX
 
-/* A session in the queue.  Its memory must never be used for anything else, as
- * that of a slab is not. */
+/* A session in the queue.  Its memory must stay that of a waiter after the
+ * session has ended, as it does in a slab (base/slab.h). */
 struct waiter {
 	/* Set by its owner before it waits. */
 	uint64_t key; /* for the choice */
@@ -70,8 +71,8 @@ struct waiter {
 struct waiter_ops {
 	/* Fills in the choice, without random.  Called under the lock. */
 	void (*choice)(const struct waiter *waiter, struct choice *choice);
-	/* The waiter has been granted a server, or is called.  Any thread.
-	 * Has no effect if that generation has ended. */
+	/* Wakes the waiter, which has been granted a server or is called.  Any
+	 * thread.  Has no effect if that generation has ended. */
 	void (*wake)(struct waiter *waiter, uint32_t generation);
 };
 
@@ -85,24 +86,25 @@ struct queue {
 	struct gauge waiting; /* [P19] with the session counts and lineups */
 };
 
-/* Runs on the control thread. */
+/* Initializes the queue.  Runs on the control thread. */
 void queue_init(struct queue *queue);
 
-/* No session may wait. */
+/* Releases the queue's lock.  No session may wait. */
 void queue_fini(struct queue *queue);
 
 enum wait_answer {
 	WAIT_QUEUED,    /* the waiter will be woken, or has been */
-	WAIT_FULL,      /* as many wait as maxqueue allows, or none may wait */
-	WAIT_NO_SERVER, /* none may wait, and no server is usable */
+	WAIT_FULL,      /* maxqueue sessions wait, or no session may wait */
+	WAIT_NO_SERVER, /* no session may wait, and no server is usable */
 };
 
-/* Queues the waiter, after backend_choose returned NULL.  Called by the
- * waiter's owner, in a grace section. */
+/* Queues the waiter, after backend_choose returned NULL, or says why it may not
+ * wait.  Called by the waiter's owner, in a grace section. */
 enum wait_answer queue_wait(struct backend *backend, struct waiter *waiter,
     const struct waiter_ops *ops) MUST_CHECK;
 
-/* Returns what queue_wait would return now.  The control thread as well. */
+/* Returns what queue_wait would return now.  Any thread in a grace section, and
+ * the control thread. */
 enum wait_answer queue_peek(const struct backend *backend);
 
 /* Returns the server that the waiter was granted, or NULL while it waits.  The
@@ -110,7 +112,8 @@ enum wait_answer queue_peek(const struct backend *backend);
 struct server *queue_granted(
     struct backend *backend, const struct waiter *waiter);
 
-/* Takes the waiter out of the queue.  Returns as queue_granted. */
+/* Takes the waiter out of the queue.  Returns the server that it was granted,
+ * as queue_granted does. */
 struct server *queue_leave(struct backend *backend, struct waiter *waiter);
 
 /* Grants slots to waiters, as far as servers have room.  Any thread in a grace
@@ -123,14 +126,15 @@ void queue_serve(struct backend_state *backend);
 bool queue_pause(struct backend *backend, struct waiter *waiter,
     const struct waiter_ops *ops, uint64_t lineup) MUST_CHECK;
 
-/* Whether a server has joined since the waiter paused.  Called by its owner. */
+/* Returns whether a server has joined since the waiter paused.  Called by its
+ * owner. */
 bool queue_is_called(struct backend *backend, const struct waiter *waiter);
 
 /* Ends the waiter's pause.  Called by its owner, in a grace section. */
 void queue_end_pause(struct backend *backend, struct waiter *waiter);
 
 /* Calls paused waiters, if a server has joined with this lineup, which was just
- * published.  Control thread. */
+ * published.  Runs on the control thread. */
 void queue_lineup_changed(
     struct backend_state *backend, const struct lineup *lineup);
 

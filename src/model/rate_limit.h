@@ -2,12 +2,13 @@
  * A limit on how many connections are accepted in a second.
  *
  * A virtual schedule (the generic cell rate algorithm, ITU-T I.371) holds the
- * rate: each connection moves the time at which the next one is due by a
- * second's share, and a connection is let in unless that time is further ahead
- * than RATE_LIMIT_BURST_NS.  So a tenth of a second's worth may come at once,
- * and no second sees more than eleven tenths of the limit.
+ * rate: each connection moves the time at which the next one is due by 1/rate
+ * seconds, and a connection is admitted unless that time is further ahead than
+ * RATE_LIMIT_BURST_NS, less one such share.  So a tenth of a second's worth may
+ * come at once, and no second sees more than eleven tenths of the limit.
  *
- * Any thread.  due_ns is a shared word, relaxed; 0 before the first connection.
+ * Any thread may call these functions.  due_ns is a shared word, accessed in
+ * relaxed order; 0 before the first connection.
  */
 #ifndef MODEL_RATE_LIMIT_H
 #define MODEL_RATE_LIMIT_H
@@ -21,7 +22,8 @@
 /* The most that a configuration may ask for: a share is then 1 us. */
 #define RATE_LIMIT_MAX 1000000u
 
-/* Whether a connection may be accepted now; rate: per second, above 0. */
+/* Returns whether a connection may be accepted now; rate: per second, above 0.
+ */
 static inline bool
 rate_limit_is_due(const uint64_t *due_ns, uint32_t rate, uint64_t now_ns)
 {

@@ -15,8 +15,9 @@
 
 /* Note: walks.
  * Looking for each removed server among all servers takes too long when
- * thousands leave at once.  Instead each server of a model gets
- * the number of the walk over it, and then those that have it are known. */
+ * thousands leave at once.  Instead each server of a model gets the number of
+ * the walk over the model, and a server has that number if and only if the
+ * model has it. */
 static uint64_t last_walk;
 
 /* Marks the states of the model's servers.  Returns the mark. */
@@ -39,7 +40,7 @@ free_removed(struct removed_server *r)
 	free(r);
 }
 
-/* False when memory is short. */
+/* Copies the names and the address.  Returns false when memory is short. */
 static bool
 copy_names(struct removed_server *r, const struct server *server)
 {
@@ -71,8 +72,8 @@ hash_name(const char *name)
 	return XXH64(name, strlen(name), 0);
 }
 
-/* When memory is short the server is not noted, and its sessions have no limit.
- */
+/* Adds the server to the list.  When memory is short the server is not noted,
+ * and the time of its sessions has no limit. */
 static void
 removed_add(struct model *model, const struct server *server)
 {
@@ -136,7 +137,7 @@ removed_note(struct model *model, const struct model *before)
 			removed_add(model, s);
 }
 
-/* Whether no new session can choose a removed server any more. */
+/* Returns whether no new session can choose a removed server any more. */
 static bool
 all_settled(const struct model_state *state)
 {
@@ -172,8 +173,8 @@ note_gone(struct removed_server *r)
 	r->gone = true;
 }
 
-/* Notes that the time of the server's sessions is over.  Returns whether it is.
- */
+/* Returns whether the time of the server's sessions is over, and notes it if
+ * so. */
 static bool
 removed_expire(const struct removed_server *r, uint64_t now_ms)
 {

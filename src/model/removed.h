@@ -2,8 +2,8 @@
  * Servers that a reload, or `del server`, has removed while they had sessions.
  *
  * Their sessions may go on for the backend's timeout_drain.  A server that
- * returns within that time, in the same backend with the same name and address,
- * has its former state.
+ * returns to the same backend, with the same name and address, while it has
+ * sessions left, gets its former state.
  *
  * All functions run on the control thread.
  */
@@ -23,7 +23,7 @@ struct server_state;
 /* A server that the present model does not have, until its sessions have ended.
  */
 struct removed_server {
-	uint64_t name_hash; /* of name: most of many differ */
+	uint64_t name_hash; /* of name, compared before the name */
 	struct removed_server *next;
 	struct server_state *state;
 	char *backend, *name;
@@ -38,11 +38,12 @@ struct removed_server {
 /* Notes the servers of `before` that the model does not have. */
 void removed_note(struct model *model, const struct model *before);
 
-/* Forgets the servers that the model has again. */
+/* Drops from the list the servers that the model has again. */
 void removed_revive(struct model *model);
 
-/* Forgets removed servers without sessions.  Returns true if the time of others
- * is over (server_state.expired): their sessions are to end. */
+/* Drops removed servers without sessions from the list.  Returns true if the
+ * time of a server with sessions is over (server_state.expired): the caller
+ * then tells sessions to look at it. */
 bool removed_watch(struct model *present, uint64_t now_ms);
 
 /* Returns the state of a removed server that returns with this spec, or NULL

@@ -13,7 +13,7 @@
 /* A rule, or neighbouring rules that have nothing but names. */
 struct rule_step {
 	struct sni_map *names; /* NULL: no condition */
-	/* NULL: names alone decide, and have the rule and its route. */
+	/* NULL: names alone decide, and each name has its rule and route. */
 	const struct rule_spec *spec;
 	uint64_t protocols; /* one of these; 0: no condition */
 	size_t rule;
@@ -37,8 +37,8 @@ struct rules {
 
 /* -- conditions -- */
 
-/* Whether something holds, as far as is known.  The numbers are such that the
- * least of several is that of all of them together. */
+/* Whether a condition holds, as far as is known.  The values are ordered so
+ * that several conditions together have the least of their values. */
 enum holds { HOLDS_NOT, HOLDS_PERHAPS, HOLDS };
 
 static enum holds
@@ -79,7 +79,7 @@ ports_have(const struct rule_ports *ports, const struct endpoint *endpoint)
 	return false;
 }
 
-/* Whether the conditions on addresses and ports hold. */
+/* Returns whether the conditions on addresses and ports hold. */
 static enum holds
 addresses_hold(const struct rules *rules, const struct rule_spec *rule,
     const struct rule_facts *facts)
@@ -109,7 +109,8 @@ find_name(const struct rule_step *step, const struct rule_facts *facts)
 	           : NULL;
 }
 
-/* Whether the conditions on the hello hold.  *name: the name that matches. */
+/* Returns whether the conditions on the hello hold.  *name: the name that
+ * matches. */
 static enum holds
 hello_holds(const struct rule_step *step, const struct rule_facts *facts,
     const struct sni_entry **name)
@@ -209,8 +210,8 @@ rules_protocols(const struct rules *rules, const uint8_t *list, size_t size)
 	return bits;
 }
 
-/* Returns the bit of the protocol, which is added unless it is there.  The
- * configuration has made sure that there is room. */
+/* Returns the bit of the protocol, and adds the protocol unless it is known.
+ * The configuration has made sure that there is room. */
 static uint64_t
 bit_of_protocol(struct rules *rules, const char *name, size_t len)
 {

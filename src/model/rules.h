@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * A frontend's rules (`route =` and `sni =`), ready to be tried: which backend
- * a client gets for its address, the address and port that it has connected to,
- * and what its TLS hello says.
+ * A frontend's rules (`route =` and `sni =`), ready to be tried.  They choose
+ * the backend of a client by its address, by the address and port that it has
+ * connected to, and by its TLS hello.
  *
  * Rules are tried in the order of the file, and the first one that matches
  * decides.  Neighbouring rules that have nothing but names are tried at once,
- * in a map (model/sni_map.h): of their names the most specific one decides, at
- * a cost that does not depend on their number.
+ * in a map (model/sni_map.h): the most specific name that matches decides, at a
+ * cost that does not depend on the number of names.
  *
  * A rule can be tried before everything about the client is known.  A condition
  * that is known not to hold excludes its rule, whatever the others are, so most
@@ -53,7 +53,7 @@ struct rule_found {
 	uint16_t route; /* RULES_MATCH: index of the frontend's backends */
 	/* RULES_MATCH: the name that has matched, or NULL. */
 	const struct sni_entry *name;
-	unsigned missing; /* RULES_UNKNOWN: FACT_ bits, not all there may be */
+	unsigned missing; /* RULES_UNKNOWN: FACT_ bits, maybe not all */
 };
 
 struct rules;
@@ -77,8 +77,8 @@ unsigned rules_facts(const struct rules *rules);
 
 /* Returns which of the rules' protocols are in a list, as a set of bits for
  * rule_facts.  The list has a byte with the length before each name, as in ALPN
- * (RFC 7301 3.1); what is behind a length that goes beyond the list is left
- * out.  Any thread. */
+ * (RFC 7301 3.1); a name whose length goes beyond the end of the list is
+ * ignored.  Any thread. */
 uint64_t rules_protocols(
     const struct rules *rules, const uint8_t *list, size_t size);
 

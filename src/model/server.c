@@ -14,7 +14,8 @@
 #include "model/source_ports.h"
 #include "tls/peer.h"
 
-/* A server that was added at run time starts in maintenance, without checks. */
+/* Puts a server that was added at run time into maintenance, with its check and
+ * its agent paused if it has them. */
 static void
 keep_back(struct server_state *s, bool checked, bool asked)
 {
@@ -63,8 +64,9 @@ server_source(const struct server *server)
 	           : &server->backend->spec->source;
 }
 
-/* Whether the configured address is a number or a path, so that the text of the
- * address is the same: that saves making it for each line of the log. */
+/* Returns whether the configured address is a number or a path, so that the
+ * text of the address is the same: that saves making it for each line of the
+ * log. */
 static bool
 is_literal(const char *address)
 {
@@ -258,8 +260,9 @@ server_set_rules(struct server *server)
 	override_addr(&server->agent.addr, &o->agent_addr, o->agent_port);
 }
 
-/* The word changes as a whole: the upper half is microseconds, the lower half
- * the time of writing in milliseconds, modulo 2^32. */
+/* Returns the average in the word, decayed since it was written.  The upper
+ * half of the word is microseconds, the lower half the time of writing in
+ * milliseconds, modulo 2^32; both change at once. */
 static uint32_t
 decayed_us(uint64_t word, uint64_t now_ms)
 {

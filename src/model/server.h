@@ -4,8 +4,8 @@
  * struct server belongs to one model and follows its configuration; each reload
  * makes another one (model.h).  struct server_state stays as long as the server
  * does.  Both are created and freed on the control thread.  Data threads read
- * the atomic words and add to the counters; all under "control thread only" is
- * plain.
+ * the atomic words and add to the counters; the fields under "control thread
+ * only" are not atomic.
  *
  * Functions that change a server mark it (server_change.h); the change takes
  * effect for new sessions with model_update (model.h).  All functions run on
@@ -36,8 +36,8 @@ struct tls_resume;
  * takes no new sessions, but present ones go on; in MAINT it is not checked. */
 enum server_admin { SERVER_READY, SERVER_DRAIN, SERVER_MAINT };
 
-/* A value that was set at run time: holds as long as the file says base, as it
- * did then. */
+/* A value that was set at run time.  The value holds as long as the file has
+ * the value base, which it had at that time. */
 struct server_setting {
 	bool is_set;
 	unsigned value, base;
@@ -51,7 +51,7 @@ struct server_settings {
 
 /* The operator's settings that override the file's (server_operator.h). */
 struct server_overrides {
-	struct server_settings set; /* holds again once no agent is asked */
+	struct server_settings set; /* in force again once no agent is asked */
 	bool addr_set;              /* server_state.addr is the operator's */
 	bool check_paused, agent_paused;
 	/* The address of its check and agent; AF_UNSPEC and 0: not set. */
@@ -87,8 +87,8 @@ struct server_state {
 	 * control thread, relaxed. */
 	uint64_t ended;
 	struct gauge sessions CACHE_LINE_ALIGNED; /* [P16] with the lineup */
-	/* The sessions in the gauge that another process has now: see
-	 * backend_pass.  Any thread, relaxed. */
+	/* Sessions that the gauge counts although another process has them now:
+	 * see backend_pass.  Any thread, relaxed. */
 	uint32_t passed;
 	uint64_t turn; /* leastconn: the next one; relaxed */
 	struct timing_average average[TIMINGS_AVERAGED]; /* same line */
@@ -101,22 +101,22 @@ struct server_state {
 	/* The last walk over the servers of a model that found this one: see
 	 * removed.c. */
 	uint64_t walk;
-	bool deleted; /* by the operator: the next of its name is another one */
+	bool deleted; /* by the operator: its state is not used again */
 	struct tls_resume *resume; /* NULL: it has never had TLS */
-	struct addr resolved; /* of its name, with the port; AF_UNSPEC: none */
-	/* The server's name has not been resolved for so long that the address
-	 * does not count any more, unless it is the operator's. */
+	struct addr resolved; /* from its name, with port; AF_UNSPEC: none */
+	/* The last answer for the server's name is so old that its address is
+	 * not used any more.  An address that the operator has set still is. */
 	bool lapsed;
 	bool moved; /* it got another address since the last lineup */
-	/* The credits in roundrobin as of the last lineup that had it, for new
-	 * sessions and for retries: see model/cycle.h. */
+	/* The server's credits in roundrobin as of the last lineup that had the
+	 * server: for new sessions, and for retries.  See model/cycle.h. */
 	int64_t credits[2];
 	struct check_result last; /* check */
 	unsigned streak;          /* of checks against the present state */
 	struct check_result agent_last;
-	struct server_settings set; /* the latest: the agent's or operator's */
+	struct server_settings set; /* latest values, from agent or operator */
 	bool agent_down;            /* whatever the check says */
-	bool agent_heard;           /* set or agent_down may be the agent's */
+	bool agent_heard; /* an agent may have changed set or agent_down */
 	struct server_overrides overrides;
 	bool stopping;    /* up, but not to be chosen: until a check passes */
 	bool forced_down; /* by the operator, and nothing checks it */
@@ -134,7 +134,7 @@ struct server_state {
 	 * model_state.ending. */
 	uint64_t ending;
 	uint64_t end_stamp;         /* of grace_stamp */
-	enum server_end end_untold; /* to be logged: its sessions end */
+	enum server_end end_untold; /* why its sessions end, to be logged */
 	struct server_state *next_ending;
 };
 
@@ -162,15 +162,15 @@ struct server {
 	const struct server_spec *spec; /* borrowed from the model's spec */
 	struct backend *backend;
 	unsigned id; /* from 1 within the backend, as in HAProxy's sid */
-	/* No other server that was ever made has this number.  Sessions note it
-	 * when they try the server, and may outlast the server. */
+	/* A number that no other server ever gets.  Sessions note the number of
+	 * each server that they try, and may outlast the server. */
 	uint32_t serial;
-	/* The overrides included.  Control thread only, as are the fields
-	 * below. */
+	/* The rules in force, overrides included.  Control thread only, like
+	 * the fields up to changed. */
 	struct check_rules check;
 	struct agent_rules agent;
-	/* The server whose health this one has, or NULL, and the servers that
-	 * have this one's.  All are of one model. */
+	/* The server that this one tracks, or NULL, and the servers that track
+	 * this one.  All are of one model. */
 	struct server *tracked;
 	struct server *trackers, *next_tracker;
 	bool changed; /* since the last model_update; the trackers follow */
@@ -178,8 +178,9 @@ struct server {
 	struct counters *counters; /* the state's */
 	struct gauge *sessions;    /* likewise */
 	/* The ports of the source; NULL: the kernel chooses.  After a reload,
-	 * ports taken from the former server's may be in use: those are passed
-	 * over (EADDRNOTAVAIL). */
+	 * ports that were taken from the former server's range may still be in
+	 * use: a connect then fails with EADDRNOTAVAIL, and the next port is
+	 * tried. */
 	struct source_ports *ports;
 	enum proxy_version send_proxy; /* what its sessions begin with */
 	enum starttls starttls;        /* how its TLS begins */
@@ -187,9 +188,11 @@ struct server {
 	struct tls_resume *resume; /* a reference to the state's; with tls */
 };
 
-/* Without a state (NULL) the server gets a new one with that id, which is up,
- * or, if the server was added at run time, in maintenance with its check and
- * its agent paused.  Returns NULL when memory is short. */
+/* Makes a server of the backend.  state: the one to keep, to which a reference
+ * is added; NULL: the server gets a new state with that id.  A new state is up
+ * unless its check begins with it down; a server that was added at run time
+ * starts in maintenance with its check and its agent paused.  Returns NULL when
+ * memory is short. */
 struct server *server_new(const struct server_spec *spec,
     struct backend *backend, struct server_state *state, unsigned id);
 
@@ -202,8 +205,9 @@ struct server_state *server_state_ref(struct server_state *state);
 /* Drops a reference; the last one frees the state. */
 void server_state_unref(struct server_state *state);
 
-/* The server's configuration is in force now: a server that is not checked any
- * more is up. */
+/* Adapts the server's state to its configuration, which is in force now: a
+ * server that is not checked any more is up, or follows the one that it tracks,
+ * and an agent that is not asked any more has no effect. */
 void server_settle(struct server *server);
 
 /* Returns the source of connections to the server: its own or its backend's.
@@ -222,21 +226,23 @@ struct sock_way server_way_to(
 bool server_report_check(
     struct server *server, const struct check_result *result);
 
-/* Whether the checks and the agent, as far as there are any, find the server
- * healthy. */
+/* Returns whether the checks and the agent, as far as there are any, find the
+ * server healthy. */
 bool server_is_up(const struct server *server);
 
 /* Returns the present weight. */
 unsigned server_weight(const struct server *server);
 
-/* Whether the server is to have new sessions: it is ready, with a weight. */
+/* Returns whether the server is to have new sessions: it is ready, with a
+ * weight. */
 bool server_is_wanted(const struct server *server);
 
-/* Whether new sessions may be sent to the server: up, wanted, not ejected. */
+/* Returns whether new sessions may be sent to the server: up, wanted, not
+ * ejected. */
 bool server_is_usable(const struct server *server);
 
-/* Whether the server is ejected (ejection.h) and its configuration still
- * provides for ejection.  A reload makes the lineup before it settles the
+/* Returns whether the server is ejected (ejection.h) and its configuration
+ * still provides for ejection.  A reload makes the lineup before it settles the
  * servers. */
 bool server_is_ejected(const struct server *server);
 
@@ -251,8 +257,9 @@ server_addr(const struct server *server)
 	return addr ? addr : &server->spec->addr;
 }
 
-/* Whether the server has no port of its own at present: sessions get that which
- * their client has connected to.  Any thread, in a grace section. */
+/* Returns whether the server has no port of its own at present: each session
+ * gets the port that its client has connected to, plus port_offset.  Any
+ * thread, in a grace section. */
 static inline bool
 server_maps_port(const struct server *server)
 {
@@ -262,13 +269,14 @@ server_maps_port(const struct server *server)
 	       server_spec_maps_port(server->spec);
 }
 
-/* Returns the port for a session whose client has connected to client_port, 0
- * if that is none.  Only for a server that maps ports. */
+/* Returns the port of the server for a session whose client has connected to
+ * client_port, or 0 if the result is no valid port.  Only for a server that
+ * maps ports. */
 unsigned server_mapped_port(const struct server *server, unsigned client_port);
 
-/* Whether the server is given by a name that has not been resolved yet, or not
- * for too long.  Such a server is in maintenance, whatever else is set.
- * Control thread only. */
+/* Returns whether the server is given by a name that has not been resolved yet,
+ * or whose last answer is too old.  Such a server is in maintenance, whatever
+ * else is set. */
 static inline bool
 server_is_unresolved(const struct server *server)
 {
@@ -287,21 +295,21 @@ server_resolved(const struct server *server)
 	return &server->state->resolved;
 }
 
-/* The server's name is resolved to addr, whose port is ignored.  New sessions
- * and checks go there, unless the operator has set another address; then addr
- * holds once that is taken back.  Returns true if the server's address has
- * changed: the caller then marks the server.  Returns false also when memory is
- * short. */
+/* Notes that the server's name is resolved to addr, whose port is ignored.  New
+ * sessions and checks go there, unless the operator has set another address;
+ * then addr holds once that is taken back.  Returns true if the server's
+ * address has changed, or if the server was unresolved until now: the caller
+ * then marks the server.  Returns false also when memory is short. */
 bool server_resolve(struct server *server, const struct addr *addr);
 
-/* The address that the server's name was resolved to does not count any more:
- * the server goes into maintenance, unless its address is the operator's.
- * Sessions at the address go on.  Returns true if the server changes so; the
- * caller then marks it. */
+/* Notes that the address of the server's name is too old: the server goes into
+ * maintenance, unless the operator has set its address.  Sessions at the
+ * address go on.  Returns true if the server goes into maintenance; the caller
+ * then marks it. */
 bool server_lapse(struct server *server);
 
-/* Does what server_resolve does, before the server has sessions: at the start,
- * or in a PREPARED model.  The server does not count as coming up, so it has no
+/* Like server_resolve, for a server that has no sessions yet: at the start, or
+ * in a PREPARED model.  The server does not count as coming up, so it has no
  * slow start. */
 bool server_resolve_first(struct server *server, const struct addr *addr);
 
@@ -312,7 +320,7 @@ bool server_resolve_first(struct server *server, const struct addr *addr);
 const char *server_address_at(
     const struct server *server, unsigned port, char out[ADDR_TEXT_SIZE]);
 
-/* The same without the port of a session. */
+/* Returns server_address_at without the port of a session. */
 static inline const char *
 server_address(const struct server *server, char out[ADDR_TEXT_SIZE])
 {
@@ -326,10 +334,10 @@ server_address(const struct server *server, char out[ADDR_TEXT_SIZE])
 unsigned server_ramp_step(
     const struct server *server, uint64_t now_ms, uint64_t *ret_next_ms);
 
-/* Returns the step in percent, 100 without a slow start. */
+/* Returns that step in percent; 100: no slow start. */
 unsigned server_throttle(const struct server *server);
 
-/* Returns the weight that a slow start and a fade leave. */
+/* Returns the weight after the reduction by a slow start and by a fade. */
 unsigned server_effective_weight(const struct server *server);
 
 /* A fade is a slow start in reverse, which lowers a server's share in steps.
@@ -340,47 +348,52 @@ unsigned server_effective_weight(const struct server *server);
 /* The least time from one step to the next, as each step is a new lineup. */
 #define FADE_PAUSE_MS 1000
 
-/* Starts a fade over that time, from the part that the server has now.  When
- * the time is over the server stays at the last step until server_end_fade. */
+/* Starts a fade that lasts over_ms, from the part of the weight that the server
+ * has now.  When the time is over the server stays at the last step until
+ * server_end_fade. */
 void server_fade(struct server *server, uint64_t over_ms);
 
-/* Ends the fade: the lineup takes the whole weight again. */
+/* Ends the fade: the next lineup takes the whole weight again. */
 void server_end_fade(struct server *server);
 
-/* Returns the part of the weight that is left, from RAMP_STEPS (all) to 1.
- * *ret_next_ms is when the next step is due, untouched if there is none. */
+/* Returns how many RAMP_STEPS-ths of the weight the fade leaves, from
+ * RAMP_STEPS to 1.  *ret_next_ms is when the next step is due, untouched if
+ * there is none. */
 unsigned server_fade_step(
     const struct server *server, uint64_t now_ms, uint64_t *ret_next_ms);
 
-/* Returns the step when past_ms of over_ms have passed, starting at step from.
- */
+/* Returns the step of a fade that began at step from, lasts over_ms, and began
+ * past_ms ago. */
 unsigned fade_step_at(unsigned from, uint64_t past_ms, uint64_t over_ms);
 
-/* Returns how long after the start the step after `step` comes; step > 1. */
+/* Returns how long after the start of that fade, in ms, the step after `step`
+ * begins; step > 1. */
 uint64_t fade_next_ms(unsigned from, unsigned step, uint64_t over_ms);
 
 /* Starts the server's slow start again, if it has one and is up.  Called before
  * a lineup is made. */
 void server_ramp_anew(struct server *server, uint64_t now_ms);
 
-/* Follows a server that has come up or gone down since the last lineup: starts
- * its slow start, and ends sessions as on_down and on_up say.  Called after a
- * lineup was published. */
+/* Starts the slow start of a server that has come up since the last lineup, and
+ * ends the sessions of backups as on_up says.  Ends the sessions of a server
+ * that has gone down as on_down says.  Called after a lineup was published. */
 void server_note_life(struct server *server, uint64_t now_ms);
 
-/* Logs once that sessions end because of what server_note_life has found. */
+/* Logs, once, that sessions end because server_note_life or
+ * backend_note_primaries ended them. */
 void server_report_ended(const struct server *server);
 
-/* Servers that are not backups serve again: ends the sessions of backups if
- * on_up of one of these servers says so.  Called after the lineup was
- * published. */
+/* Ends the sessions of backups if on_up of a usable server that is no backup
+ * says so.  Called after a lineup was published in which such servers serve
+ * again. */
 void backend_note_primaries(const struct backend *backend);
 
-/* Makes the server's health that of another server, which itself tracks none.
- * Called while the model is made. */
+/* Makes the server track another one, which itself tracks none.  Called while
+ * the model is made. */
 void server_track(struct server *server, struct server *tracked);
 
-/* The server that this one tracks has changed. */
+/* Gives the server the health of the server that it tracks, which has changed,
+ * and marks it. */
 void server_follow_tracked(struct server *server);
 
 /* Recomputes the rules of the server's check and agent from its spec and from
@@ -390,8 +403,9 @@ void server_set_rules(struct server *server);
 /* Returns the limit on sessions at a time, 0 for none. */
 unsigned server_maxconn(const struct server *server);
 
-/* Returns the administrative state: its own or, if that is stricter, that of
- * the server that it tracks. */
+/* Returns the administrative state in force: the server's own or, if that is
+ * stricter, the one of the server that it tracks.  MAINT while the server is
+ * unresolved. */
 enum server_admin server_admin_of(const struct server *server);
 /* Returns its own administrative state: the latest setting of the operator or
  * the agent, if the file has not changed since, else the file's. */
@@ -430,14 +444,14 @@ void server_forget_agent(struct server *server);
 #define CONNECT_TIME_MEMORY_MS 10000
 
 /* Adds a connect time, or the time after which a connect was given up, to a
- * moving average that follows a peak at once, and otherwise with a time
- * constant of CONNECT_TIME_MEMORY_MS.  Data threads. */
+ * moving average.  The average follows a longer time at once, and a shorter one
+ * with a time constant of CONNECT_TIME_MEMORY_MS.  Runs on data threads. */
 void server_note_connect(
     struct server_state *server, uint32_t took_us, uint64_t now_ms);
 
-/* Returns the average connect time, 0 before the first connect.  Without new
- * values it decays, so that a server that was slow is tried again.  Any thread.
- */
+/* Returns the average connect time in microseconds, 0 before the first connect.
+ * Without new values it decays, so that a server that was slow is tried again.
+ * Any thread. */
 uint32_t server_connect_us(const struct server_state *server, uint64_t now_ms);
 
 /* Returns how long the server has been in its present state, in seconds. */

@@ -49,7 +49,8 @@ server_forget_failures(struct server *server)
 		server_ramp_anew(server, clock_now_ms());
 		ejection_report_end(server, "it is at another address");
 	} else if (server->state->moved) {
-		/* Sessions that pause because they tried it may try again. */
+		/* Sessions that pause because they have tried the server may
+		 * try it again. */
 		server_mark_changed(server);
 	}
 }

@@ -17,12 +17,12 @@
 /* Marks the backend: model_update makes its next lineup. */
 void backend_mark_changed(struct backend *backend);
 
-/* Marks the server's backend, and that the servers that track this one have to
- * follow. */
+/* Marks the server and its backend: model_update then also makes the servers
+ * that track this one follow. */
 void server_mark_changed(struct server *server);
 
-/* Adds an event, `server app/a`, the text, and how many servers of the backend
- * are usable now, and marks the server as changed.  Call it right after the
+/* Adds an event and marks the server.  The event has `server app/a`, the text,
+ * and how many servers of the backend are usable now.  Call it right after the
  * change, so that the event precedes those of the consequences. */
 void server_report_change(struct server *server, enum event_kind kind,
     enum log_level level, const char *fmt, ...)
@@ -31,8 +31,9 @@ void server_report_change(struct server *server, enum event_kind kind,
 /* Notes for the statistics that the server went up or down just now. */
 void server_note_change(struct server *server, bool up);
 
-/* Notes that a state of another kind (drain, maintenance) begins just now.
- * was_up: whether the server was up until now. */
+/* Notes for the statistics that another administrative state (drain,
+ * maintenance) begins just now.  was_up: whether the server was up until now.
+ */
 void server_note_time(struct server *server, bool was_up);
 
 #endif

@@ -91,7 +91,8 @@ server_track(struct server *server, struct server *tracked)
 	tracked->trackers = server;
 }
 
-/* A check has passed, so the operator's `stopping` ends. */
+/* Ends the operator's `stopping`, as a check has passed.  Returns whether it
+ * was set. */
 static bool
 end_stopping(struct server *server)
 {
@@ -107,7 +108,7 @@ server_report_check(struct server *server, const struct check_result *result)
 {
 	const struct check_rules *spec = &server->check;
 
-	/* The check began before it was paused. */
+	/* The check began before checks were paused or maintenance began. */
 	if (server->state->overrides.check_paused ||
 	    server_admin_of(server) == SERVER_MAINT)
 		return false;

@@ -27,7 +27,8 @@ closes_when_down(const struct server *server)
 	           server->backend->spec->on_down) == ON_DOWN_CLOSE;
 }
 
-/* on_up has no effect on a backup. */
+/* Returns whether the server ends the sessions of backups when it comes up.
+ * on_up has no effect on a backup. */
 static bool
 closes_backups(const struct server *server)
 {
@@ -36,7 +37,7 @@ closes_backups(const struct server *server)
 	           ON_UP_CLOSE_BACKUP;
 }
 
-/* Whether the server is up and not in maintenance.  A drain makes no
+/* Returns whether the server is up and not in maintenance.  A drain makes no
  * difference. */
 static bool
 is_alive(const struct server *server)
@@ -72,8 +73,8 @@ server_ramp_step(
 	return (unsigned)step;
 }
 
-/* from * (over - past) / over, rounded up: the products do not fit 64 bits for
- * durations of centuries only, which no parser lets in. */
+/* The step is from * (over - past) / over, rounded up.  The product exceeds 64
+ * bits only for durations of centuries, which no parser accepts. */
 unsigned
 fade_step_at(unsigned from, uint64_t past_ms, uint64_t over_ms)
 {
@@ -85,7 +86,8 @@ fade_step_at(unsigned from, uint64_t past_ms, uint64_t over_ms)
 	return (unsigned)((from * left_ms + over_ms - 1) / over_ms);
 }
 
-/* The first millisecond at which fade_step_at is less than step. */
+/* The result is the first millisecond at which fade_step_at is less than step.
+ */
 uint64_t
 fade_next_ms(unsigned from, unsigned step, uint64_t over_ms)
 {
@@ -116,7 +118,7 @@ server_fade_step(
 	return step;
 }
 
-/* The first step is due with the lineup that this makes. */
+/* The first step takes effect with the lineup that the mark leads to. */
 void
 server_fade(struct server *server, uint64_t over_ms)
 {
@@ -164,9 +166,9 @@ server_effective_weight(const struct server *server)
  * A session ends when it has chosen the server from a lineup before the one
  * that was just published.  Each session remembers the number of its lineup, so
  * a session that chooses the server later, because the server came up again at
- * once or is in the lineup in a panic, is never meant.  Sessions that are
- * choosing at the moment have not noted their server yet, but do so within
- * their turn.  So they are told a grace period later. */
+ * once or is in the lineup in a panic, goes on.  Sessions that are choosing at
+ * the moment have not noted their server yet, but do so within their turn.  So
+ * all sessions are told a grace period later. */
 static void
 end_sessions(struct server *server, enum server_end cause)
 {

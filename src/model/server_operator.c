@@ -20,7 +20,8 @@ operator_set_weight(struct server *server, unsigned weight)
 	server->state->overrides.set.weight = server->state->set.weight;
 }
 
-/* The server is up, and a single failed check takes it down, as in HAProxy. */
+/* Makes the server up, so that a single failed check takes it down, as in
+ * HAProxy. */
 static void
 leave_maintenance(struct server *server)
 {

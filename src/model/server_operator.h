@@ -2,11 +2,11 @@
  * The overrides: settings of a server that an operator changes at run time.
  *
  * An override holds for new sessions after model_update, and across reloads as
- * long as the file has the same value for that setting as it had then: another
- * weight in the file ends an override of the weight, and no other.  Another
- * address in the file makes another server, without overrides.  Where an agent
- * has the same setting, the later one holds; once the agent is not asked any
- * more, the override holds again.
+ * long as the file's value of that setting is what it was when the override was
+ * set.  So another weight in the file ends an override of the weight, and no
+ * other.  Another address in the file makes another server, without overrides.
+ * Where an agent has changed the same setting, the later change holds; once the
+ * agent is not asked any more, the override holds again.
  *
  * All functions run on the control thread and mark the server.
  */
@@ -37,8 +37,9 @@ void operator_set_agent(struct server *server, bool up);
  * go on. */
 void operator_set_maxconn(struct server *server, unsigned maxconn);
 
-/* Sets the address of new sessions and of checks.  Ends an ejection, which was
- * about the former address.  Returns false when memory is short. */
+/* Sets the address of new sessions and of checks.  Ends an ejection, since the
+ * failures were those of the former address.  Returns false when memory is
+ * short. */
 bool operator_set_addr(
     struct server *server, const struct addr *addr) MUST_CHECK;
 

@@ -20,8 +20,9 @@ server_admin_name(enum server_admin admin)
 	return names[admin];
 }
 
-/* Whether the agent's settings hold: not those of an agent that is not asked
- * any more.  A reload makes the lineup before it settles the servers. */
+/* Returns whether the agent's settings hold.  Those of an agent that is not
+ * asked any more do not.  A reload makes the lineup before it settles the
+ * servers. */
 static bool
 agent_holds(const struct server *server)
 {
@@ -95,9 +96,9 @@ server_is_wanted(const struct server *server)
 	       server_admin_of(server) == SERVER_READY;
 }
 
-/* Whether the operator has set the server to stopping and no check has passed
- * since.  Ends with the checks, if a reload takes them away, also in the lineup
- * that the reload makes before it settles the servers. */
+/* Returns whether the operator has set the server to stopping and no check has
+ * passed since.  A reload that takes the checks away also ends the state, even
+ * in the lineup that it makes before it settles the servers. */
 static bool
 is_stopping(const struct server *server)
 {
@@ -114,7 +115,7 @@ server_is_ejected(const struct server *server)
 	       server->backend->spec->eject_after > 0;
 }
 
-/* Whether the server would be usable if it were not ejected. */
+/* Returns whether the server would be usable if it were not ejected. */
 static bool
 is_usable_unejected(const struct server *server)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The names that TLS clients ask for, of neighbouring rules of a frontend,
- * ready to be looked up.
+ * A map of the TLS server names in neighbouring rules of a frontend.
  *
  * An exact name precedes every wildcard, and the wildcard with the most labels
  * precedes the others that match, as in nginx's map; the order in the file
- * makes no difference, and no name is there twice.  `*.example.com` matches any
+ * makes no difference, and no name occurs twice.  `*.example.com` matches any
  * name below example.com, at any depth, and not example.com itself.
  *
- * The map is a hash table with one look-up for each label, so 10 000 names cost
- * what ten do.
+ * The map is a hash table with one look-up for each label, so a look-up among
+ * 10 000 names costs as much as one among ten.
  */
 #ifndef MODEL_SNI_MAP_H
 #define MODEL_SNI_MAP_H

@@ -7,10 +7,11 @@
 
 #include "base/mix.h"
 
-/* How many entries a source without a place looks at in the end. */
+/* The most entries that are looked at to find a place for a source. */
 #define LOOKS_MAX 256u
 
-/* The seed keeps peers from choosing addresses that share a chain. */
+/* Returns the hash of the key.  The seed keeps peers from choosing addresses
+ * that share a chain. */
 static uint64_t
 hash_of(const struct source_table *t, const struct source_key *key)
 {
@@ -39,7 +40,8 @@ source_place_lock(struct source_table *t, const struct source_key *key)
 	    source_place_at(t, (uint32_t)(hash >> 32) & (t->shards_n - 1));
 
 	p.head = head_of(t, p.heads, hash);
-	/* The chain's memory comes while the lock is waited for. */
+	/* The CPU fetches the chain's memory while this thread waits for the
+	 * lock. */
 	__builtin_prefetch(p.head);
 	lock_acquire(&p.shard->lock);
 	return p;
@@ -61,7 +63,7 @@ source_entry_find(const struct place *p, const struct source_key *key)
 	return at != 0 ? &p->entries[at - 1] : NULL;
 }
 
-/* The head is that of the entry's chain. */
+/* Takes the entry out of its chain, which begins at head. */
 static void
 unlink_entry(
     const struct place *p, uint32_t *head, const struct source_entry *e)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The memory of a table of sources: shards, chains and entries.  For
- * source_table.c and source_facts.c.
+ * The memory of a table of sources: shards, chains and entries.  Only
+ * source_table.c and source_facts.c use this header.
  *
- * Any thread.  An entry, its chain and the counts of its shard belong to the
- * thread that has the shard's lock.
+ * Any thread may call these functions.  An entry, its chain and the counts of
+ * its shard belong to the thread that holds the shard's lock.
  */
 #ifndef MODEL_SOURCE_ENTRIES_H
 #define MODEL_SOURCE_ENTRIES_H
@@ -52,7 +52,8 @@ struct source_table {
 	struct source_shard shards[];
 };
 
-/* A shard with the hash of a key: the lock is held. */
+/* A shard and, in it, the chain of a key.  The caller holds the shard's lock.
+ */
 struct place {
 	struct source_shard *shard;
 	struct source_entry *entries; /* of the shard */
@@ -73,20 +74,20 @@ struct place source_place_at(struct source_table *table, uint32_t shard);
 struct place source_place_lock(
     struct source_table *table, const struct source_key *key);
 
-/* Gives the lock back. */
+/* Releases the lock. */
 void source_place_unlock(const struct place *place);
 
 /* Returns the key's entry, or NULL. */
 struct source_entry *source_entry_find(
     const struct place *place, const struct source_key *key);
 
-/* Returns the key's entry, a new one if needed; NULL: all places have
- * sessions. */
+/* Returns the key's entry, a new one if needed, which may replace an idle one.
+ * NULL: no idle entry was found. */
 struct source_entry *source_entry_make(const struct source_table *table,
     const struct place *place, const struct source_key *key);
 
-/* Takes the entry out of the chain of the place's head, and keeps it for
- * another source. */
+/* Takes the entry out of the chain of the place's head, and puts it into the
+ * chain of free entries. */
 void source_entry_free(const struct place *place, struct source_entry *entry);
 
 /* Returns whether the entry is in its chain; free entries are not. */

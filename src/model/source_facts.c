@@ -110,7 +110,8 @@ source_table_set(struct source_table *table, const struct source_facts *facts)
 	return e;
 }
 
-/* The bound keeps the sum from running over. */
+/* Adds the time by which other_ns is ahead of now_ns to due_ns, or to now_ns if
+ * that is later.  The bound keeps the sum from overflowing. */
 static uint64_t
 add_ahead(uint64_t due_ns, uint64_t other_ns, uint64_t now_ns)
 {
@@ -132,7 +133,7 @@ source_table_add(struct source_table *table, const struct source_facts *facts,
 	if (e) {
 		e->accepted += facts->accepted;
 		e->refused += facts->refused;
-		/* An entry that is new and idle stays as old as it was. */
+		/* An entry that is new here and idle keeps its age. */
 		e->due_ns = facts->due_ns <= now_ns
 		                ? source_later(e->due_ns, facts->due_ns)
 		                : add_ahead(e->due_ns, facts->due_ns, now_ns);

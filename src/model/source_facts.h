@@ -2,7 +2,7 @@
  * Facts about a table of sources, for commands and statistics: its entries one
  * by one, their values, and its totals.
  *
- * Any thread, as in source_table.h.
+ * Any thread may call these functions, as those of source_table.h.
  */
 #ifndef MODEL_SOURCE_FACTS_H
 #define MODEL_SOURCE_FACTS_H
@@ -17,8 +17,8 @@ struct source_facts {
 	uint32_t accepted; /* connections, since the entry exists */
 	uint32_t refused;
 	uint64_t due_ns; /* of the schedule; without a rate the last use */
-	/* SOURCE_WITH_BYTES, else 0: since the entry exists, and when all of
-	 * them will have grown back. */
+	/* Bytes since the entry exists, and when all of them will have grown
+	 * back.  0 unless the table is SOURCE_WITH_BYTES. */
 	uint64_t bytes[BAND_DIRECTIONS], bytes_due_ns;
 };
 
@@ -29,23 +29,24 @@ struct source_totals {
 	uint64_t evicted;   /* entries that made way for others */
 };
 
-/* Returns how many bytes the source may use before it is refused. */
+/* Returns how many bytes the source may still use before it is refused. */
 uint64_t source_bytes_left(const struct source_facts *facts,
     const struct source_bounds *bounds, uint64_t now_ns);
 
-/* Returns how many connections the schedule would let in at once. */
+/* Returns how many connections the schedule would admit at once. */
 uint64_t source_tokens(const struct source_facts *facts,
     const struct source_bounds *bounds, uint64_t now_ns);
 
-/* Returns false if the source has no entry. */
+/* Finds the facts about a source.  Returns false if it has no entry. */
 bool source_table_find(struct source_table *table, const struct source_key *key,
     struct source_facts *ret_facts);
 
 #define SOURCE_STEP 256u
 
-/* Returns the next entry; *at is 0 at first.  Returns false after the last one.
- * Looks at SOURCE_STEP places at most: then *ret_found is false.  Entries that
- * come and go meanwhile may be missed. */
+/* Finds the next entry.  *at is 0 at first.  Returns false after the last
+ * entry.  Looks at SOURCE_STEP places at most; *ret_found is false if none of
+ * these has an entry in use.  Entries that come and go meanwhile may be missed.
+ */
 bool source_table_next(struct source_table *table, uint64_t *at,
     struct source_facts *ret_facts, bool *ret_found);
 
@@ -55,10 +56,10 @@ bool source_table_next(struct source_table *table, uint64_t *at,
 bool source_table_set(
     struct source_table *table, const struct source_facts *facts);
 
-/* Adds what another process has counted to the entry; makes the entry if
- * needed.  What the schedules of both are ahead of now adds up, the other one's
- * up to ten years.  The number of sessions stays as it is.  A full table takes
- * no more. */
+/* Adds the counts of another process to the entry; makes the entry if needed.
+ * The times by which both schedules are ahead of now_ns add up, that of the
+ * other process up to ten years.  The number of sessions stays as it is.  A
+ * full table ignores the counts. */
 void source_table_add(struct source_table *table,
     const struct source_facts *facts, uint64_t now_ns);
 
@@ -66,12 +67,12 @@ void source_table_add(struct source_table *table,
 bool source_table_remove(
     struct source_table *table, const struct source_key *key);
 
-/* Adds up the counts of all shards; takes their locks one after another, so
- * the totals are not of one moment. */
+/* Adds up the counts of all shards.  Takes their locks one after another, so
+ * the totals are not those of one moment. */
 void source_table_totals(
     struct source_table *table, struct source_totals *ret_totals);
 
-/* Adds the memory of the table: what was touched of it, at most. */
+/* Adds the memory of the table to use: that of entries that were ever used. */
 void source_table_memory(struct source_table *table, struct memory_use *use);
 
 #endif

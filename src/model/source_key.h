@@ -15,8 +15,8 @@ struct source_key {
 	uint64_t ip[2];
 };
 
-/* Returns the key of the range that has the client.  prefix4 and prefix6: the
- * bits that matter, at most 32 and 128. */
+/* Returns the key of the range of addresses that the client is in.  prefix4 and
+ * prefix6: the bits that matter, at most 32 and 128. */
 struct source_key source_key_of(
     const struct endpoint *client, unsigned prefix4, unsigned prefix6);
 

@@ -73,7 +73,7 @@ source_ports_take_this(struct source_ports *ports, uint16_t port)
 	for (unsigned i = 0; i < ports->in; i++) {
 		unsigned at = (ports->first + i) % ports->size;
 
-		/* The oldest takes its place. */
+		/* The oldest port moves to its place. */
 		if (ports->port[at] != port)
 			continue;
 		ports->port[at] = ports->port[ports->first];

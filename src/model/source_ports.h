@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The ports that connections to one server may come from, when the operator
- * gives a range of them.
+ * The source ports of connections to one server, if the configuration gives a
+ * range of them.
  *
- * Each is out for one connection at a time, and the one that has been back for
- * longest goes out next, so that the server's end has forgotten the last
- * connection by then.  When all are out, that is known without asking the
- * kernel.  Any thread; a short lock.
+ * Each port is used by one connection at a time.  The port that was given back
+ * longest ago is taken next, so that the server's end has forgotten the last
+ * connection by then.  When all ports are taken, lfproxy knows it without
+ * asking the kernel.  Any thread may call the functions on a table of ports,
+ * which hold a lock for a short time.
  */
 #ifndef MODEL_SOURCE_PORTS_H
 #define MODEL_SOURCE_PORTS_H
@@ -15,9 +16,10 @@
 
 struct source_ports;
 
-/* low <= high.  Returns NULL when memory is short. */
+/* Makes the table of the ports from low to high; low <= high.  Returns NULL
+ * when memory is short. */
 struct source_ports *source_ports_new(uint16_t low, uint16_t high);
-/* NULL is allowed. */
+/* Frees the table.  NULL is allowed. */
 void source_ports_free(struct source_ports *ports);
 
 /* Returns the number of ports, and how many of them are taken. */
@@ -26,8 +28,8 @@ void source_ports_count(
 
 /* Takes a port.  Returns 0 if all are taken. */
 uint16_t source_ports_take(struct source_ports *ports);
-/* Takes that port, of a connection that another process has made.  Returns
- * false if it is not among these, or taken. */
+/* Takes that port, for a connection that another process has made.  Returns
+ * false if the port is outside the range, or taken. */
 bool source_ports_take_this(struct source_ports *ports, uint16_t port);
 /* Gives a port back: the connection is closed, or was not made. */
 void source_ports_give(struct source_ports *ports, uint16_t port);

@@ -37,7 +37,8 @@ more_size_of(enum source_extra extra)
 	           : 0;
 }
 
-/* Pages that no entry has used stay the kernel's zero page. */
+/* Maps the memory of the table.  Returns false when memory is short.  Pages
+ * that no entry has used stay the kernel's zero page. */
 static bool
 map_memory(struct source_table *t)
 {
@@ -112,7 +113,7 @@ source_table_unref(struct source_table *table)
 
 /* -- the bounds of a source -- */
 
-/* Returns how long it takes until a schedule is at most so far ahead. */
+/* Returns how long it takes until a schedule is at most ahead_ns ahead. */
 static uint64_t
 wait_of(uint64_t due_ns, uint64_t ahead_ns, uint64_t now_ns)
 {
@@ -142,7 +143,7 @@ wait_of_bytes(const struct source_bytes *b, const struct source_bounds *bounds,
 	           : 0;
 }
 
-/* bytes: of the entry, or NULL. */
+/* Judges a connection of the source.  bytes: those of the entry, or NULL. */
 static enum source_answer
 judge_source(const struct source_entry *e, const struct source_bytes *bytes,
     const struct source_bounds *bounds, uint64_t now_ns, uint64_t *ret_wait_ns)
@@ -162,8 +163,8 @@ judge_source(const struct source_entry *e, const struct source_bytes *bytes,
 	return SOURCE_COUNTED;
 }
 
-/* Neither schedule is more than twice as far ahead as its bounds let it get: it
- * may have been made with a lower rate. */
+/* Keeps each schedule at most twice as far ahead as its bounds let it get: a
+ * schedule may be further ahead if the rate was lower before. */
 static void
 bound_schedules(struct source_entry *e, struct source_bytes *bytes,
     const struct source_bounds *bounds, uint64_t now_ns)
@@ -179,7 +180,7 @@ bound_schedules(struct source_entry *e, struct source_bytes *bytes,
 		bytes->due_ns = now_ns + bytes_ahead_ns;
 }
 
-/* Judges what comes, after the schedules are in their bounds. */
+/* Brings the schedules into their bounds, then judges a connection. */
 static enum source_answer
 judge_entry(struct source_table *table, struct source_entry *e,
     const struct source_bounds *bounds, uint64_t now_ns, uint64_t *ret_wait_ns)

@@ -4,18 +4,19 @@
  *
  * The memory is fixed when the table is made.  Entries are spread over shards
  * by a hash of the key, each with its lock, so threads seldom meet.  An entry
- * without sessions stays until its place is needed: then, of SOURCE_LOOKS
- * entries without sessions, the one goes that has been idle the longest.
- * Entries with sessions never go.  A source that finds no place passes without
- * being counted: a full table refuses no client.
+ * without sessions stays until its place is needed: a new source replaces the
+ * one that has been idle the longest among SOURCE_LOOKS entries.  Entries with
+ * sessions are never replaced.  A source that finds no place is admitted
+ * without being counted: a full table refuses no client.
  *
  * The rate is a virtual schedule, as in model/rate_limit.h, with a burst of its
- * own: one time for each entry.  A table for bytes has a second one, which a
- * source may overdraw: its sessions say afterwards what they have used.  A
- * table for bandwidth has buckets instead, which the sessions of a source share
- * (model/bandwidth.h).
+ * own: one time for each entry.  A table for bytes has a second schedule, which
+ * a source may overdraw: its sessions are charged afterwards for what they have
+ * used.  A table for bandwidth has buckets instead, which the sessions of a
+ * source share (model/bandwidth.h).
  *
- * Any thread, unless said otherwise.  The locks are held for some 100 ns.
+ * Any thread may call these functions, unless they say otherwise.  The locks
+ * are held for some 100 ns.
  */
 #ifndef MODEL_SOURCE_TABLE_H
 #define MODEL_SOURCE_TABLE_H
@@ -38,20 +39,20 @@ enum source_extra { SOURCE_PLAIN, SOURCE_WITH_BYTES, SOURCE_WITH_BUCKETS };
 /* The bounds of a source. */
 struct source_bounds {
 	uint32_t sessions; /* at a time, 0: any number */
-	uint64_t share_ns; /* between connections, on average; 0: no rate */
+	uint64_t share_ns; /* average time between connections; 0: no rate */
 	uint64_t burst;    /* connections that may come at once, from 1 */
-	/* A connection that comes sooner than the rate allows waits for its
-	 * time, if this is at most so far away.  0: it does not wait. */
+	/* The longest time that a connection that comes sooner than the rate
+	 * allows waits for its turn.  0: it does not wait. */
 	uint64_t wait_max_ns;
-	/* Bytes in a time, 0: any number.  A source that has used them has to
-	 * wait until a part has grown back, a time at the most.  Only for
-	 * tables of SOURCE_WITH_BYTES. */
+	/* The bytes that a source may use in bytes_ns; 0: any number.  A source
+	 * that has used them is refused until some have grown back, which takes
+	 * bytes_ns at the most.  Only for tables of SOURCE_WITH_BYTES. */
 	uint64_t bytes, bytes_ns;
 };
 
 enum source_answer {
 	SOURCE_COUNTED,   /* the session counts until source_table_leave */
-	SOURCE_UNCOUNTED, /* it passes; the table is full */
+	SOURCE_UNCOUNTED, /* admitted, but the table is full */
 	SOURCE_SESSIONS,  /* refused: it has as many as it may have */
 	SOURCE_RATE,      /* refused: it comes too often */
 	SOURCE_BYTES,     /* refused: it has used its bytes */
@@ -64,24 +65,26 @@ struct source_table *source_table_new(uint32_t size, enum source_extra extra);
 /* Returns what the entries of the table have beside sessions and rate. */
 enum source_extra source_table_extra(const struct source_table *table);
 
-/* The references are counted on the control thread. */
+/* Adds a reference, on the control thread.  Returns table. */
 struct source_table *source_table_ref(struct source_table *table);
-/* Frees the table with the last reference.  NULL is allowed. */
+/* Drops a reference, on the control thread; the last one frees the table.  NULL
+ * is allowed. */
 void source_table_unref(struct source_table *table);
 
-/* Asks for a session of the source.  SOURCE_COUNTED: *ret_wait_ns is how long
- * the session has to wait until its time has come, else it is 0. */
+/* Asks the table to admit a session of the source.  With SOURCE_COUNTED
+ * *ret_wait_ns is how long the session has to wait before it is served, else 0.
+ */
 enum source_answer source_table_enter(struct source_table *table,
     const struct source_key *key, const struct source_bounds *bounds,
     uint64_t now_ns, uint64_t *ret_wait_ns);
 
-/* A session of the source that another process has counted counts here from now
- * on: its connection has been counted there.  Returns false if the table is
+/* Counts a session of the source that another process has admitted, but not its
+ * connection, which that process has counted.  Returns false if the table is
  * full. */
 bool source_table_rejoin(
     struct source_table *table, const struct source_key *key, uint64_t now_ns);
 
-/* A counted session of the source has ended. */
+/* Ends the count of a session of the source. */
 void source_table_leave(
     struct source_table *table, const struct source_key *key);
 
@@ -95,7 +98,8 @@ enum source_answer source_table_peek(struct source_table *table,
     const struct source_key *key, const struct source_bounds *bounds,
     uint64_t now_ns, uint64_t *ret_wait_ns);
 
-/* A counted session of the source has used bytes.  bounds: with bytes. */
+/* Charges the bytes, by direction, that a counted session of the source has
+ * used.  bounds: with bytes above 0. */
 void source_table_charge(struct source_table *table,
     const struct source_key *key, const struct source_bounds *bounds,
     const uint64_t bytes[BAND_DIRECTIONS], uint64_t now_ns);

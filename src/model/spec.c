@@ -136,7 +136,7 @@ server_spec_family(
 	                                      : AF_UNSPEC;
 }
 
-/* NULL equals NULL. */
+/* Returns whether both texts are the same; NULL equals NULL. */
 static bool
 same_text(const char *a, const char *b)
 {

@@ -6,8 +6,8 @@
  * line.  It never changes afterwards, so any thread may read it.  All durations
  * are milliseconds and finite.
  *
- * Each kind of section has its own spec_NAME.h; this header includes them all,
- * and has the whole.
+ * Each kind of section has its own spec_NAME.h; this header includes them all
+ * and defines the whole spec.
  */
 #ifndef MODEL_SPEC_H
 #define MODEL_SPEC_H
@@ -83,9 +83,9 @@ struct tls_context *server_spec_tls(const struct spec *spec,
 const struct tls_spec *spec_tls_named(
     const struct spec *spec, const char *name);
 
-/* Makes the contexts go on with the counters and the ticket keys of those that
- * they replace: of the section with the same name in old, in the same role.
- * Before the first connection of the new ones. */
+/* Makes the TLS contexts take over the counters and the ticket keys of the
+ * contexts that they replace: those of the section with the same name in old,
+ * in the same role.  Called before the new contexts have a connection. */
 void spec_adopt_tls(struct spec *spec, const struct spec *old);
 
 /* Returns a deep copy, or NULL when memory is short.  Certificates and TLS
@@ -95,7 +95,7 @@ struct spec *spec_copy(const struct spec *spec);
 /* Frees the spec and all that it owns.  NULL is allowed. */
 void spec_free(struct spec *spec);
 
-/* Adds the memory of the spec, without that of regular expressions and
+/* Adds the memory of the spec to use, without that of regular expressions and
  * certificates. */
 void spec_memory(const struct spec *spec, struct memory_use *use);
 

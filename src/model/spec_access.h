@@ -25,11 +25,11 @@ struct access_spec {
 
 #define ACCESS_TEXT_SIZE (CIDR_TEXT_SIZE + 64)
 
-/* Writes it as `allow 10.0.0.0/8`.  Returns out. */
+/* Writes the rule as `allow 10.0.0.0/8`.  Returns out. */
 const char *access_spec_text(
     const struct access_spec *rule, char out[ACCESS_TEXT_SIZE]);
 
-/* A limit counts each source for itself, all clients together, or the clients
+/* A limit counts each source separately, all clients together, or the clients
  * of a list together. */
 enum limit_per { LIMIT_PER_SOURCE, LIMIT_PER_FRONTEND, LIMIT_PER_LIST };
 
@@ -57,22 +57,22 @@ struct limit_spec {
 	struct limit_bytes bytes;
 	enum limit_per per;
 	/* per=list:NAME, only=list:NAME and except=list:NAME; at most one of
-	 * them is there. */
+	 * them is set. */
 	struct list_use together, only, except;
 	unsigned prefix4, prefix6; /* bits of an address that make a source */
-	/* To clients beyond the limit.  GATE_DELAY: hold_ms is the longest
-	 * delay; a client that would have to wait longer, or that has too many
-	 * sessions, is reset. */
+	/* What is done with clients beyond the limit.  GATE_DELAY: hold_ms is
+	 * the longest delay; a client that would have to wait longer, or that
+	 * has too many sessions, is reset. */
 	struct gate_reply action;
 	uint64_t size; /* entries of the table */
 };
 
-/* A session notes in 16 bits in which of them it counts; the bandwidth of
- * sources takes a bit as well. */
+/* The most limits of a frontend.  A session notes in 16 bits in which limits it
+ * counts; the bandwidth of sources takes a bit as well. */
 #define LIMITS_MAX 8
 
 /* Returns how many connections may come at once: by default as many as the rate
- * allows in its time. */
+ * allows in one unit of time. */
 static inline unsigned
 limit_spec_burst(const struct limit_spec *limit)
 {
@@ -81,7 +81,8 @@ limit_spec_burst(const struct limit_spec *limit)
 	                               : 1;
 }
 
-/* Returns the list that the limit asks, or NULL. */
+/* Returns the list of the limit, or NULL.  *ret_for: which clients the limit is
+ * for. */
 const struct list_use *limit_spec_list(
     const struct limit_spec *limit, enum limit_for *ret_for);
 

@@ -45,8 +45,9 @@ enum retry_on {
 /* timeout_queue = 0. */
 #define QUEUE_NEVER UINT64_MAX
 
-/* Changes that a set makes only if a second report confirms them: those that
- * would remove more than half of its members, none, or all that remove one. */
+/* The changes that a set makes only if a second report confirms them: those
+ * that would remove more than half of its members (HALF), none (OFF), or all
+ * that remove a member (ALWAYS). */
 enum set_confirm { SET_CONFIRM_HALF, SET_CONFIRM_OFF, SET_CONFIRM_ALWAYS };
 
 #define SET_MEMBERS_MAX 10000
@@ -63,13 +64,14 @@ struct set_spec {
 	/* Options of sources that are read by HTTP; NULL and 0: not given. */
 	char *token, *ca, *cert, *key;
 	uint64_t timeout_ms;
-	/* The options that each member has, unless its own say otherwise.  Its
-	 * name is the prefix, and its address a name that is never looked up.
-	 */
+	/* The options of each member, unless the source gives it options of its
+	 * own.  name is the prefix, and the address is a name that is never
+	 * looked up. */
 	struct server_spec member;
 };
 
-/* Returns what a source over HTTP is read with; texts are borrowed. */
+/* Returns the settings for reading a source over HTTP.  The texts are borrowed
+ * from the set. */
 static inline struct discovery_settings
 set_spec_settings(const struct set_spec *set)
 {
@@ -97,14 +99,14 @@ struct backend_spec {
 	struct check_steps check_steps; /* send-expect */
 	struct agent_spec agent;
 	char *check_command; /* script: with arguments, blanks between */
-	/* Options for each server line that does not say otherwise, as
+	/* Options of server lines that have no such option of their own, as
 	 * written; NULL: none. */
 	char *server_defaults;
 	struct server_spec *servers;
 	size_t servers_n, servers_room;
-	/* The first of them, which the file or a command gives one by one; the
-	 * others are members of sets, by the order of the sets and their
-	 * numbers. */
+	/* How many of servers, the first ones, the file or a command gives one
+	 * by one; the others are members of sets, in the order of the sets and
+	 * of their numbers. */
 	size_t singles_n;
 	struct set_spec *sets;
 	size_t sets_n;
@@ -123,8 +125,8 @@ struct backend_spec {
 	unsigned panic_percent; /* with fewer usable, all are tried; 0: never */
 	unsigned retries;       /* further connect attempts after the first */
 	enum retry_on retry_on;
-	unsigned retry_budget;     /* percent of the sessions there are */
-	unsigned retry_budget_min; /* retries under way that always may be */
+	unsigned retry_budget;     /* percent of the present sessions */
+	unsigned retry_budget_min; /* retries that are always allowed */
 	enum observe observe;
 	unsigned error_limit;
 	enum on_error on_error;
@@ -136,8 +138,8 @@ struct backend_spec {
 	uint64_t timeout_queue_ms; /* 0: timeout_connect; or QUEUE_NEVER */
 	uint64_t timeout_server_ms;
 	uint64_t timeout_server_fin_ms;
-	/* Instead of client and server while both directions are open; 0: they
-	 * hold. */
+	/* Replaces timeout_client and timeout_server while both directions are
+	 * open; 0: it does not. */
 	uint64_t timeout_tunnel_ms;
 	uint64_t timeout_drain_ms; /* sessions of a server that was removed */
 };
@@ -155,7 +157,7 @@ enum proxy_version server_spec_send_proxy(
 enum starttls server_spec_starttls(
     const struct backend_spec *backend, const struct server_spec *server);
 
-/* Whether connections to the server are made over TLS. */
+/* Returns whether connections to the server are made over TLS. */
 bool server_spec_has_tls(
     const struct backend_spec *backend, const struct server_spec *server);
 

@@ -41,12 +41,13 @@ struct status_set {
 
 /* Adds the statuses from..to. */
 void status_set_add(struct status_set *set, unsigned from, unsigned to);
-/* Whether the set has the status.  Any number is allowed. */
+/* Returns whether the set has the status.  Any number is allowed. */
 bool status_set_has(const struct status_set *set, long status);
 
-/* A step of a send-expect check.  STEP_SEND starts a new answer; STEP_EXPECT
- * waits until the answer has the pattern; STEP_REFUSE, before an expect, fails
- * the check as soon as the answer has it. */
+/* A step of a send-expect check.  STEP_SEND sends the pattern and starts a new
+ * answer; STEP_EXPECT waits until the answer has the pattern; STEP_REFUSE,
+ * before a STEP_EXPECT, fails the check as soon as the answer has its pattern.
+ */
 enum step_kind { STEP_SEND, STEP_EXPECT, STEP_REFUSE };
 struct check_step {
 	enum step_kind kind;
@@ -86,7 +87,8 @@ struct check_spec {
 	struct check_steps preset_steps; /* of redis, postgresql and so on */
 };
 
-/* The agent: a program on the server's host that is asked beside the check. */
+/* The agent: a program on the server's host that is asked in addition to the
+ * check. */
 struct agent_spec {
 	bool on;
 	uint64_t interval_ms;
@@ -121,19 +123,19 @@ struct agent_own {
 
 struct backend_spec;
 
-/* Whether the check is http or https. */
+/* Returns whether the check is http or https. */
 bool check_kind_is_http(enum check_kind kind);
-/* Whether the check speaks TLS, whatever the server does. */
+/* Returns whether the check speaks TLS, whatever the server does. */
 bool check_is_tls(const struct check_spec *check);
-/* Whether options of the check say how it speaks TLS. */
+/* Returns whether options of the check say how it speaks TLS. */
 bool check_has_tls_options(const struct check_spec *check);
 
 /* Returns the steps of the check: the preset's, or the backend's own. */
 const struct check_step *check_steps(
     const struct backend_spec *backend, size_t *ret_n);
 
-/* Whether the checks of both backends ask the same and expect the same answer;
- * for addresses and intervals see model/check_rules.h. */
+/* Returns whether the checks of both backends ask the same and expect the same
+ * answer; for addresses and intervals see model/check_rules.h. */
 bool check_asks_same(
     const struct backend_spec *a, const struct backend_spec *b);
 

@@ -201,10 +201,11 @@ enum visit_kind { VISIT_COPY, VISIT_FREE, VISIT_MEASURE };
 /* The operations on all fields of an object. */
 struct visit {
 	enum visit_kind kind;
-	/* VISIT_COPY: the object begins as a plain copy and gets memory of its
-	 * own; all of it, also when memory has run out on the way (ok is false
-	 * then), so that it can be freed.  The files are those of the original,
-	 * as the places name them, and of the copy. */
+	/* VISIT_COPY: the object begins as a plain copy, whose parts then get
+	 * memory of their own.  When memory runs out, ok becomes false and the
+	 * visit goes on, so that the copy can be freed.  from_files are the
+	 * files of the original, to which its places point; to_files are those
+	 * of the copy. */
 	bool ok;
 	char *const *from_files, *const *to_files;
 	size_t files_n;
@@ -298,7 +299,8 @@ visit_content(const struct visit *v, struct acl_content **content)
 static void visit_fields(
     struct visit *v, void *object, const struct field *fields);
 
-/* The type of the elements is not known here, hence memcpy. */
+/* Visits an array.  The type of its elements is not known here, hence memcpy.
+ */
 static void
 visit_array(struct visit *v, char *object, const struct field *f)
 {

@@ -30,10 +30,11 @@ struct frontend_spec {
 	size_t proxy_from_n;
 	struct access_spec *access; /* in the order of the file */
 	size_t access_n;
-	struct gate_reply on_deny; /* to clients that a rule denies */
+	struct gate_reply on_deny; /* for clients that a rule denies */
 	struct limit_spec *limits; /* in the order of the file */
 	size_t limits_n;
-	/* Each has another backend; at least one, unless there are rules. */
+	/* Each route has another backend.  There is at least one route, unless
+	 * there are rules. */
 	struct route_spec *routes;
 	size_t routes_n;
 	struct rule_spec *rules; /* in the order of the file */
@@ -50,23 +51,23 @@ struct frontend_spec {
 	enum splice_mode splice;
 	uint64_t timeout_client_ms;
 	uint64_t timeout_client_fin_ms;
-	/* The longest life of a session, 0: no limit; the jitter takes up to
-	 * that many percent off. */
+	/* The longest life of a session; 0: no limit.  The jitter shortens it
+	 * by up to that many percent. */
 	uint64_t max_age_ms;
 	unsigned max_age_jitter;
 	struct log_list log;
-	bool log_on_connect;   /* a line when a server is connected */
+	bool log_on_connect;   /* logs a line when a server is connected */
 	bool log_empty;        /* also sessions whose client sent nothing */
 	uint64_t log_every_ms; /* interval of further lines; 0: none */
 };
 
 /* Returns the i-th reference of the frontend to a backend, an index into
- * spec.backends, or SIZE_MAX behind the last one.  A backend may be there more
- * than once. */
+ * spec.backends, or SIZE_MAX behind the last one.  The same backend may be
+ * referred to more than once. */
 size_t frontend_spec_backend(const struct frontend_spec *frontend, size_t i);
 
-/* Whether that peer sends a PROXY header, at a listen that says accept_proxy.
- */
+/* Returns whether that peer sends a PROXY header, at a listen that says
+ * accept_proxy. */
 bool frontend_spec_expects_proxy(
     const struct frontend_spec *frontend, const struct endpoint *peer);
 

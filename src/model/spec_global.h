@@ -45,30 +45,31 @@ struct admin_list {
 /* `http = :8404 level=user users=/etc/lfproxy/http.users`: the HTTP port. */
 struct http_spec {
 	struct listen_spec at;  /* text NULL: there is none */
-	char *hosts;            /* names it answers to, see http/host.h */
-	enum admin_level level; /* of those who have not signed in */
+	char *hosts;            /* names that it answers to, see http/host.h */
+	enum admin_level level; /* of clients that have not signed in */
 	char *users;            /* who may sign in, see http/users.h */
 	/* A header with the name of a user, from these addresses; NULL: none.
 	 * The addresses are CIDR ranges with commas between. */
 	char *user_header, *header_from;
-	bool plain_sign_in; /* without TLS also from other hosts */
+	bool plain_sign_in; /* sign in without TLS also from other hosts */
 };
 
-/* For which ended sessions TCP_INFO is read: for those that end badly or have
- * lasted CLOSED_LONG_MS (auto), for none, for all. */
+/* The ended sessions for which TCP_INFO is read: those that end badly or have
+ * lasted CLOSED_LONG_MS (AUTO), none (OFF), or all. */
 enum closed_tcp_info { TCP_INFO_AUTO, TCP_INFO_OFF, TCP_INFO_ALL };
 #define CLOSED_LONG_MS      1000
 #define CLOSED_SESSIONS_MAX 65536
 
-/* The filter of system calls (control/syscall_filter.h).  LOG: what ON would
- * refuse is logged by the kernel.  AUTO: as ON, where the kernel permits. */
+/* The filter of system calls (control/syscall_filter.h).  LOG: the kernel logs
+ * the calls that ON would refuse.  AUTO: like ON where the kernel and the
+ * container permit it, else like OFF. */
 enum seccomp_mode { SECCOMP_OFF, SECCOMP_LOG, SECCOMP_ON, SECCOMP_AUTO };
 
 struct global_spec {
 	struct admin_list admin;
 	struct http_spec http;
 	struct log_list log;        /* the access log; messages go to stderr */
-	char *user, *group;         /* become these after binding, NULL: stay */
+	char *user, *group;         /* to become after binding; NULL: stay */
 	char *chroot;               /* see control/root.h; NULL: none */
 	char *node;                 /* this host's name in `show info` */
 	char *info_name;            /* the product's name there */
@@ -78,16 +79,17 @@ struct global_spec {
 	uint64_t drain_idle_timeout_ms;
 	unsigned maxconn;   /* sessions at a time, 0: as the system allows */
 	bool strict_limits; /* maxconn needs two descriptors for each */
-	/* Per second, 0: no limit.  A connection is a session here; there are
-	 * two limits because HAProxy's commands know both. */
+	/* Per second; 0: no limit.  Each connection is a session in lfproxy;
+	 * there are two limits because HAProxy has commands for both. */
 	unsigned rate_connections, rate_sessions;
 	unsigned closed_sessions; /* ended sessions that are remembered */
 	enum closed_tcp_info closed_tcp_info;
 	enum seccomp_mode seccomp;
 };
 
-/* More would need more than 400 MB for sessions alone, and the table of event
- * handlers ends at four times that. */
+/* The most sessions at a time.  A higher limit would need more than 400 MB for
+ * sessions alone, and the table of event handlers ends at four times this
+ * number. */
 #define MAXCONN_MAX (1u << 20)
 
 /* Makes a deep copy, whose places refer to the same files.  Returns false when

@@ -12,8 +12,8 @@
 struct acl_content;
 struct acl_recipe;
 
-/* A [list NAME] that a rule or a limit asks about addresses: an index of
- * spec.lists, and the name, which is NULL if there is no list. */
+/* A [list NAME] in which a rule or a limit looks up addresses: the index in
+ * spec.lists, and the name, NULL if there is no list. */
 struct list_use {
 	size_t list;
 	char *name;
@@ -40,9 +40,9 @@ struct list_spec {
 	size_t entries_n;
 	struct list_file_spec *files;
 	size_t files_n;
-	struct acl_recipe *recipe; /* of both; shared and counted */
-	/* The contents that were read, until a model takes them; NULL: not read
-	 * yet, or the list in force stays as it is. */
+	struct acl_recipe *recipe; /* of entries and files; shared, counted */
+	/* The content that was read, until a model takes it; NULL: nothing was
+	 * read yet, or the list in force stays as it is. */
 	struct acl_content *content;
 };
 

@@ -17,8 +17,9 @@
 struct listen_spec {
 	char *text; /* as written */
 	struct spec_place place;
-	/* `0.0.0.0:8000-8099` makes a listen for each port, one after another;
-	 * text is the range at the first and HOST:PORT at the others. */
+	/* `0.0.0.0:8000-8099` makes a listen for each port, one after another.
+	 * text is the range in the first of them and HOST:PORT in the others.
+	 */
 	unsigned range; /* ports of the range that begins here; 0: none does */
 	bool in_range;  /* the range begins at a listen before this one */
 	struct addr addr;

@@ -30,8 +30,8 @@ struct log_spec {
 	char *tag;         /* syslog */
 };
 
-/* The value off is a list of one LOG_SINK_OFF; an empty list of a frontend
- * means [global]'s. */
+/* `log = off` makes a list of one LOG_SINK_OFF.  An empty list of a frontend
+ * means that of [global]. */
 struct log_list {
 	struct log_spec *logs;
 	size_t n;

@@ -15,12 +15,13 @@
 struct pool_spec {
 	char *name;
 	struct spec_place place;
-	/* Already resolved when the file says auto; one class at least. */
+	/* The classes of threads, at least one; `auto` is resolved already. */
 	struct pool_class classes[POOL_CLASSES_MAX];
 	unsigned classes_n;
 	bool threads_auto;
-	/* `2..8`: the pool grows and shrinks between these; it starts with the
-	 * first, in one class.  Both 0: it does not. */
+	/* `2..8`: the pool grows and shrinks between these numbers of threads;
+	 * it starts with threads_min, in one class.  Both 0: the number is
+	 * fixed. */
 	unsigned threads_min, threads_max;
 	unsigned shards; /* resolved; at most as many as threads */
 	bool shards_auto;
@@ -28,7 +29,8 @@ struct pool_spec {
 	enum promotion_order order; /* and whom */
 	bool cpus_given;
 	cpu_set_t cpus; /* where its threads run, if given */
-	/* TLS handshakes that compute at once; 0: one less than the threads. */
+	/* TLS handshakes that compute at the same time; 0: one less than
+	 * threads. */
 	unsigned handshake_threads;
 	unsigned handshake_nice; /* how much nicer the threads are meanwhile */
 };

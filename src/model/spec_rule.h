@@ -20,14 +20,14 @@ struct route_spec {
 	struct spec_place place;
 	size_t backend; /* index into spec.backends */
 	unsigned weight;
-	/* Likewise: the backend for its sessions while it has no usable server;
-	 * unset: none. */
+	/* Index into spec.backends: the backend for its sessions while
+	 * `backend` has no usable server; unset: none. */
 	struct optional fallback;
 };
 
 #define ROUTES_MAX 64
 
-/* Addresses in a rule: one of these ranges or lists has the endpoint. */
+/* A condition on an address: one of these ranges or lists must have it. */
 struct rule_ranges {
 	struct cidr *all;
 	size_t n;
@@ -35,14 +35,15 @@ struct rule_ranges {
 	size_t lists_n;
 };
 
-/* Returns whether there is such a condition. */
+/* Returns whether the rule has such a condition. */
 static inline bool
 rule_ranges_any(const struct rule_ranges *ranges)
 {
 	return ranges->n > 0 || ranges->lists_n > 0;
 }
 
-/* Ports in a rule, each range with both ends. */
+/* A condition on a port: one of these ranges, both ends included, must have it.
+ */
 struct rule_ports {
 	struct port_range {
 		uint16_t low, high;
@@ -56,14 +57,14 @@ struct rule_spec {
 	struct spec_place place;
 	bool is_short;  /* written as `sni = NAMES`, which has names alone */
 	size_t backend; /* index into spec.backends */
-	/* The name that a TLS client asks for.  Normalized by
-	 * tls_name_normalize, wildcards with `*.` before, separated by blanks;
-	 * NULL: no condition. */
+	/* The names of which a TLS client asks for one: normalized by
+	 * tls_name_normalize, wildcards with `*.` in front, separated by
+	 * blanks.  NULL: no condition. */
 	char *names;
 	char *alpn; /* protocols, separated by blanks; NULL: no condition */
 	enum sock_switch tls; /* whether the client speaks TLS */
 	/* The client, and the address and the port that it has connected to.
-	 * Behind a PROXY header these are the ones that it names. */
+	 * Behind a PROXY header, the header's addresses count. */
 	struct rule_ranges src, dst;
 	struct rule_ports ports;
 };
@@ -74,7 +75,7 @@ struct rule_spec {
 /* Different backends of a frontend, those of its rules included. */
 #define FRONTEND_BACKENDS_MAX 65000
 
-/* Whether the rule has no condition but names. */
+/* Returns whether the rule has no condition but names. */
 bool rule_spec_has_names_alone(const struct rule_spec *rule);
 
 /* Frees the members, not the struct. */

@@ -38,15 +38,17 @@ struct source_spec {
 /* slow_start = off of a server whose backend has one. */
 #define SLOW_START_OFF UINT64_MAX
 
-/* The fate of a server's sessions when it goes down, and of the backups'
- * sessions when another server comes up. */
+/* What happens to a server's sessions when it goes down, and to the sessions of
+ * backups when another server comes up. */
 enum on_down { ON_DOWN_KEEP, ON_DOWN_CLOSE };
 enum on_up { ON_UP_KEEP, ON_UP_CLOSE_BACKUP };
 
 /* tls = off of a server whose backend has TLS, or of a backend. */
 #define TLS_OFF UINT_MAX
 
-/* When the name of a server is looked up, beside until it is resolved. */
+/* When a server's name that is resolved is looked up again, unless an operator
+ * asks for it: never (START), with each reload (RELOAD), or also when its TTL
+ * has passed (TTL). */
 enum resolve_mode { RESOLVE_START, RESOLVE_RELOAD, RESOLVE_TTL };
 enum resolve_prefer { RESOLVE_IPV4, RESOLVE_IPV6 };
 
@@ -76,8 +78,8 @@ struct server_spec {
 	struct optional on_up;   /* enum on_up; unset: the backend's */
 	struct check_own check;
 	struct agent_own agent;
-	/* `track = B/S`: the server has the health of that server, which itself
-	 * tracks none; NULL: it has its own. */
+	/* `track = B/S`: the server has the health of server S of backend B,
+	 * which itself tracks none.  NULL: the server has its own health. */
 	char *track;
 	size_t track_backend, track_server; /* indices */
 	struct optional
@@ -88,23 +90,24 @@ struct server_spec {
 	struct optional tls;
 	struct optional starttls; /* enum starttls; unset: the backend's */
 	bool added; /* through the admin socket, and not by the file */
-	/* A member of a set (struct set_spec): the index of the set in the
-	 * backend.  The texts are NULL for a server that is none. */
+	/* For a member of a set (struct set_spec): the index of the set in the
+	 * backend.  The texts below are NULL for all other servers. */
 	struct optional set;
-	char *key;  /* the member's in its source */
-	char *note; /* of the source, for people; may be empty */
-	/* Stands for the name where servers are placed by hashes, so that
-	 * several lfproxies agree: the address. */
+	char *key;  /* the key of the member in its source */
+	char *note; /* the source's remark, for people; may be empty */
+	/* The address, which replaces the name where servers are placed by
+	 * hashes, so that several lfproxies choose alike. */
 	char *hash_name;
 	uint64_t since_ms; /* clock_now_ms: when it became a member */
 	bool joined; /* ... while lfproxy ran: no sessions before a check */
 };
 
-/* Whether the server has no port of its own: sessions get that which the client
- * has connected to. */
+/* Returns whether the server has no port of its own: each session gets the port
+ * that its client has connected to, plus port_offset. */
 bool server_spec_maps_port(const struct server_spec *server);
 
-/* Whether both servers have the same address, or the same name and port. */
+/* Returns whether both servers have the same address, or the same name and
+ * port. */
 bool server_spec_same_place(
     const struct server_spec *a, const struct server_spec *b);
 
@@ -115,8 +118,8 @@ server_spec_hash_name(const struct server_spec *server)
 	return server->hash_name ? server->hash_name : server->name;
 }
 
-/* Makes a deep copy, whose place refers to the same file.  Returns false when
- * memory is short; *ret_copy is untouched then. */
+/* Makes a deep copy, whose place refers to the same file name.  Returns false,
+ * with *ret_copy untouched, when memory is short. */
 bool server_spec_copy(
     const struct server_spec *server, struct server_spec *ret_copy) MUST_CHECK;
 

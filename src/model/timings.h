@@ -4,7 +4,7 @@
  *
  * The histograms have a copy for each stripe of the counters, which any thread
  * adds to and a reader merges.  The averages are HAProxy's, over the last
- * TIMING_WINDOW sessions, with the longest time of all beside them.
+ * TIMING_WINDOW sessions, together with the longest time so far.
  */
 #ifndef MODEL_TIMINGS_H
 #define MODEL_TIMINGS_H
@@ -32,11 +32,12 @@ extern const char *const timing_names[TIMINGS], *const timing_texts[TIMINGS];
 
 struct timings;
 
-/* Takes some 5 KiB for each stripe.  Returns NULL when memory is short.  Freed
- * by free(3). */
+/* Makes empty timings, which take some 5 KiB for each stripe.  Returns NULL
+ * when memory is short.  Freed by free(3). */
 struct timings *timings_new(void);
 
-/* Any thread, of that index; does not wait, relaxed order. */
+/* Adds a time, in relaxed order.  thread: the index of the calling thread.
+ * Never blocks. */
 void timings_add(
     struct timings *timings, unsigned thread, enum timing which, uint64_t ns);
 
@@ -62,7 +63,7 @@ struct timing_average {
 
 /* Adds a time.  Any thread. */
 void timing_average_add(struct timing_average *average, uint64_t ms);
-/* Returns the average. */
+/* Returns the average in ms. */
 uint64_t timing_average_ms(const struct timing_average *average);
 
 /* Clears the longest times of all TIMINGS_AVERAGED and, with all, the averages.
