@@ -12,13 +12,13 @@
 #include "base/ensure.h"
 #include "base/grace.h"
 
-/* A content whose table has to be made of all entries, after a change of one.
- */
+/* A content whose table has to be made of all entries after a change of one
+ * entry. */
 struct rebuild {
 	struct acl_content *content; /* NULL: none */
 	struct acl_entry entry;      /* that was deleted or added */
 	struct acl_table *made;      /* NULL: not made so far */
-	bool replaced;               /* by acl_list_publish: the last owner */
+	bool replaced; /* by acl_list_publish: this is the last owner */
 };
 
 /* The change that keeps a list busy. */
@@ -141,8 +141,8 @@ retire_former(struct acl_former former, struct grace *grace)
 		grace_retire(grace, free_table, former.base);
 }
 
-/* Retires a content that the list has no more, unless a thread makes a table of
- * it: then the end of the change does. */
+/* Retires a content that the list does not have any more, unless a thread makes
+ * a table of it: then acl_list_end_change retires it. */
 static void
 retire(struct acl_list *list, struct acl_content *content, struct grace *grace)
 {
@@ -156,8 +156,8 @@ retire(struct acl_list *list, struct acl_content *content, struct grace *grace)
 		grace_retire(grace, free_content, content);
 }
 
-/* Publishes both contents at once, and retires those that are left.  read is
- * another one than before. */
+/* Publishes both contents at once, and retires those that they replace.  read
+ * is another content than before; added may be the same. */
 static void
 exchange(struct acl_list *list, struct acl_content *read,
     struct acl_content *added, struct grace *grace)
@@ -193,7 +193,7 @@ acl_list_content(const struct acl_list *list)
 
 /* -- commands -- */
 
-/* Returns an empty content. */
+/* Returns an empty, sealed content, or NULL when memory is short. */
 static struct acl_content *
 make_empty(void)
 {
@@ -205,8 +205,8 @@ make_empty(void)
 	return NULL;
 }
 
-/* Publishes a table after a change of that entry of the content, or notes in
- * *rebuild that the table has to be made of all entries. */
+/* Makes and publishes the table after a change of that entry of the content, or
+ * notes in *rebuild that the table has to be made of all entries. */
 static void
 follow_entry_change(struct acl_content *content, const struct acl_entry *entry,
     const struct acl_table **table, struct rebuild *rebuild,
@@ -291,7 +291,8 @@ acl_list_make_tables(struct acl_list *list)
 	make_table(&list->change.read);
 }
 
-/* The room that a deleted entry had is still there. */
+/* Takes the change back.  This cannot fail: the room of a deleted entry is
+ * still there. */
 static void
 undo(const struct rebuild *rebuild, bool is_addition)
 {
@@ -302,7 +303,8 @@ undo(const struct rebuild *rebuild, bool is_addition)
 		ENSURE(acl_content_insert(rebuild->content, &rebuild->entry));
 }
 
-/* Returns false if the change was undone. */
+/* Puts the table that was made in place.  Returns false if the change was
+ * undone. */
 static bool
 end_rebuild(struct rebuild *rebuild, bool is_addition,
     const struct acl_table **table, struct grace *grace)
@@ -347,8 +349,8 @@ acl_list_is_busy(const struct acl_list *list)
 	       list->change.read.content;
 }
 
-/* Puts these entries in the place of all.  Takes ownership of added, unless
- * memory is short: returns false then. */
+/* Replaces all entries by those of added, and takes ownership of it.  When
+ * memory is short, returns false and takes no ownership. */
 static bool
 replace_all(
     struct acl_list *list, struct acl_content *added, struct grace *grace)
@@ -442,7 +444,7 @@ acl_list_begin_commit(
 	return ACL_DONE;
 }
 
-/* A draft that was sealed and not taken can be filled and sealed again. */
+/* A draft that was sealed and brought back can be filled and sealed again. */
 enum acl_outcome
 acl_list_end_commit(struct acl_list *list, unsigned version,
     struct acl_content *entries, bool sealed, struct grace *grace)

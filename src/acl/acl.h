@@ -2,12 +2,14 @@
  * An address list: [list NAME], as the data plane sees it.
  *
  * A list outlives models, as the state of a frontend does: a reload publishes
- * another content in the list of the same name.  What commands have added is
- * beside the content of the configuration and its files, so that an addition to
- * a list with a million entries costs nothing for these.
+ * another content in the list of the same name.  Entries that commands have
+ * added are kept apart from the content of the configuration and its files, so
+ * that the cost of an addition does not depend on the million entries that a
+ * list may have.
  *
  * The entries can be replaced as a whole: acl_list_prepare begins a version,
- * which is filled beside those in force, and acl_list_commit publishes it.
+ * which is filled while the entries in force stay as they are, and
+ * acl_list_commit publishes it.
  */
 #ifndef ACL_ACL_H
 #define ACL_ACL_H
@@ -24,22 +26,23 @@
 struct acl_list;
 struct grace;
 
-/* Returns an empty list with one reference, or NULL when memory is short. As
- * all functions here without another word, runs on the control thread. */
+/* Returns an empty list with one reference, or NULL when memory is short.  Runs
+ * on the control thread, as do all functions below that do not say otherwise.
+ */
 struct acl_list *acl_list_new(const char *name);
-/* Returns the list. */
+/* Adds a reference.  Returns the list. */
 struct acl_list *acl_list_ref(struct acl_list *list);
-/* Gives a reference back; with the last one the list is freed at once, so no
- * thread may read it any more.  NULL is allowed. */
+/* Drops a reference.  The last one frees the list at once, so no thread may
+ * read it any more.  NULL is allowed. */
 void acl_list_unref(struct acl_list *list);
 
-/* Whether the list has the client's address.  Any thread, in a grace section,
- * or the control thread.  Never blocks. */
+/* Returns whether the list has the client's address.  Any thread, in a grace
+ * section, or the control thread.  Never blocks. */
 bool acl_list_has(const struct acl_list *list, const struct endpoint *client);
 
-/* Counts a client whose fate the list has decided.  Any thread. */
+/* Counts a client that the list has decided about.  Any thread. */
 void acl_list_count(struct acl_list *list);
-/* Returns how many were counted.  Any thread. */
+/* Returns how many clients were counted.  Any thread. */
 uint64_t acl_list_matches(const struct acl_list *list);
 /* Resets the count. */
 void acl_list_clear_matches(struct acl_list *list);
@@ -47,26 +50,28 @@ void acl_list_clear_matches(struct acl_list *list);
 /* Returns the name, which the list owns. */
 const char *acl_list_name(const struct acl_list *list);
 
-/* Publishes what was read.  Takes ownership of the content, which is sealed.
- * Entries that commands have deleted are as they were read.  What commands have
- * added and prepared stays with keep_added; otherwise it is dropped. */
+/* Publishes a content that was read, and takes ownership of it; the content is
+ * sealed.  Entries that commands have deleted are in force again if they were
+ * read.  keep_added: entries that commands have added, and versions, stay;
+ * otherwise they are dropped. */
 void acl_list_publish(struct acl_list *list, struct acl_content *content,
     bool keep_added, struct grace *grace);
 
-/* Returns what was read; NULL: nothing yet. */
+/* Returns the content that was read, without entries that commands have deleted
+ * since; NULL: nothing was read yet. */
 const struct acl_content *acl_list_content(const struct acl_list *list);
 
 enum acl_outcome {
 	ACL_DONE,
-	ACL_LATER,      /* acl_list_end_change will tell */
+	ACL_LATER,      /* acl_list_end_change returns the outcome */
 	ACL_NO_ENTRY,   /* no entry has exactly this range */
 	ACL_NO_VERSION, /* the version is not prepared */
 	ACL_TOO_MANY,   /* ACL_DRAFTS_MAX versions are prepared */
-	ACL_SHORT       /* of memory; the list is as before */
+	ACL_SHORT       /* memory is short; the list is as before */
 };
 
-/* Adds an entry, unless there is one with the same range that was added.
- * Returns ACL_DONE, ACL_SHORT, or ACL_LATER as acl_list_delete. */
+/* Adds an entry, unless commands have added one with the same range.  Returns
+ * ACL_DONE, ACL_SHORT, or ACL_LATER as acl_list_delete does. */
 enum acl_outcome acl_list_add(
     struct acl_list *list, const struct cidr *range, struct grace *grace);
 
@@ -77,33 +82,33 @@ enum acl_outcome acl_list_add(
  *
  *   acl_list_delete --> acl_list_make_tables --> acl_list_end_change
  *
- * In between, look-ups find the former entries.  Every 2048th change of a large
- * list is such a one, see patch.h, and the deletion of a range that has
- * thousands of entries within. */
+ * In between, look-ups find the former entries.  In a large list, every 2048th
+ * change and the deletion of a range with thousands of entries within it return
+ * ACL_LATER, see patch.h. */
 enum acl_outcome acl_list_delete(
     struct acl_list *list, const struct cidr *range, struct grace *grace);
 
-/* Makes what acl_list_end_change needs.  Any thread, while the list is busy
- * with a change. */
+/* Makes the tables that acl_list_end_change needs.  Any thread, while the list
+ * is busy with a change. */
 void acl_list_make_tables(struct acl_list *list);
 /* Puts the change into force, or undoes it if acl_list_make_tables was not
  * called or memory was short.  Returns ACL_DONE or ACL_SHORT. */
 enum acl_outcome acl_list_end_change(
     struct acl_list *list, struct grace *grace);
 
-/* Whether a commit or a change has begun and not ended.  As long, the caller
- * changes the list by acl_list_publish alone. */
+/* Returns whether a commit or a change has begun and not ended.  Until it has
+ * ended, the caller changes the list only by acl_list_publish. */
 bool acl_list_is_busy(const struct acl_list *list);
 
 /* Deletes all entries.  Returns false when memory is short. */
 bool acl_list_clear(struct acl_list *list, struct grace *grace) MUST_CHECK;
 
-/* The entries that commands have added, and those that they have deleted; and
- * the versions that are prepared. */
+/* The numbers of entries that commands have added and deleted, and of versions
+ * that are prepared. */
 struct acl_changes {
 	size_t added, deleted, prepared;
 };
-/* Returns these numbers since the last content was published. */
+/* Returns the changes since the last content was published. */
 struct acl_changes acl_list_changes(const struct acl_list *list);
 
 /* -- versions -- */
@@ -116,8 +121,8 @@ struct acl_versions {
 /* Returns the versions of the list. */
 struct acl_versions acl_list_versions(const struct acl_list *list);
 
-/* Begins an empty version: that of acl_list_versions.next afterwards.  Returns
- * ACL_DONE, ACL_SHORT or ACL_TOO_MANY. */
+/* Begins an empty version, whose number is acl_list_versions.next afterwards.
+ * Returns ACL_DONE, ACL_SHORT or ACL_TOO_MANY. */
 enum acl_outcome acl_list_prepare(struct acl_list *list);
 
 /* Adds an entry to a version that is prepared.  Returns ACL_DONE, ACL_SHORT or
@@ -125,47 +130,50 @@ enum acl_outcome acl_list_prepare(struct acl_list *list);
 enum acl_outcome acl_list_prepare_entry(
     struct acl_list *list, unsigned version, const struct cidr *range);
 
-/* Removes all entries of a version that is prepared.  Returns as above. */
+/* Removes all entries of a version that is prepared.  Returns what
+ * acl_list_prepare_entry returns. */
 enum acl_outcome acl_list_prepare_again(
     struct acl_list *list, unsigned version);
 
-/* Gets an entry of a version that is prepared, by its index, in the order of
- * the address families and then that of adding.  Returns false at the end, or
- * if the version is not prepared. */
+/* Gets an entry of a version that is prepared, by its index: in the order of
+ * the address families, then in the order in which entries were added.  Returns
+ * false at the end, or if the version is not prepared. */
 bool acl_list_prepared_at(const struct acl_list *list, unsigned version,
     size_t index, struct cidr *ret);
 
-/* Puts a version into force at once, in place of all entries: as
- * acl_list_clear, and then acl_list_add for each entry.  Drops the versions
- * before.  Returns as acl_list_prepare_entry; the list is as before then.
- * Takes 0.2 s for a million entries in random order. */
+/* Puts a version into force in place of all entries, as acl_list_clear and then
+ * acl_list_add for each entry would do, but at one moment.  Drops the versions
+ * before it.  Returns what acl_list_prepare_entry returns; the list is as
+ * before unless that is ACL_DONE. Takes 0.2 s for a million entries in random
+ * order. */
 enum acl_outcome acl_list_commit(
     struct acl_list *list, unsigned version, struct grace *grace);
 
-/* The same in three steps, of which the long one, acl_content_seal, may be on
- * any thread:
+/* acl_list_commit in three steps, of which the long one, acl_content_seal, may
+ * run on any thread:
  *
  *   acl_list_begin_commit --> acl_content_seal --> acl_list_end_commit
  *
  * In between, the list is busy; acl_list_publish may drop the version. */
 
-/* Returns as acl_list_prepare_entry.  With ACL_DONE, the caller owns
+/* Returns ACL_DONE or ACL_NO_VERSION.  With ACL_DONE, the caller owns
  * *ret_entries. */
 enum acl_outcome acl_list_begin_commit(
     struct acl_list *list, unsigned version, struct acl_content **ret_entries);
-/* Takes ownership of the entries; sealed: what acl_content_seal has returned.
- * Returns as acl_list_commit; ACL_NO_VERSION: the version was dropped. */
+/* Takes ownership of the entries.  sealed: what acl_content_seal has returned.
+ * Returns what acl_list_commit returns; ACL_NO_VERSION: the version was
+ * dropped. */
 enum acl_outcome acl_list_end_commit(struct acl_list *list, unsigned version,
     struct acl_content *entries, bool sealed, struct grace *grace);
 
-/* Whether a commit has begun and not ended. */
+/* Returns whether a commit has begun and not ended. */
 bool acl_list_is_committing(const struct acl_list *list);
 
 /* Returns the number of entries of a version that is prepared; 0 if it is not.
  */
 size_t acl_list_prepared_entries(const struct acl_list *list, unsigned version);
 
-/* An entry with its place in words. */
+/* An entry, and where it is from. */
 struct acl_listed {
 	struct cidr range;
 	const char *source; /* a file; NULL: a command.  Owned by the list */
@@ -175,21 +183,22 @@ struct acl_listed {
 /* Returns the number of entries. */
 size_t acl_list_entries(const struct acl_list *list);
 
-/* Returns how many entries of the configuration and its files another one of
- * these covered when they were read. */
+/* Returns how many entries of the configuration and its files were covered by
+ * another one of these when they were read. */
 size_t acl_list_covered(const struct acl_list *list);
 
-/* Gets an entry by its index: first those that were added, then those that were
- * read, each in the order of acl_content_at.  Returns false at the end. */
+/* Gets an entry by its index: first those that commands have added, then those
+ * that were read, both in the order of acl_content_at.  Returns false at the
+ * end. */
 bool acl_list_at(
     const struct acl_list *list, size_t index, struct acl_listed *ret);
 
-/* Gets the longest entry that has the client.  Returns false if there is none.
- */
+/* Gets the entry with the longest prefix that has the client.  Returns false if
+ * there is none. */
 bool acl_list_find(const struct acl_list *list, const struct endpoint *client,
     struct acl_listed *ret);
 
-/* Adds the memory of the list. */
+/* Adds the memory of the list to use. */
 void acl_list_memory(const struct acl_list *list, struct memory_use *use);
 
 #endif

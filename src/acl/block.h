@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /* Returns a block for n elements of that size, in cache lines of its own, or
- * NULL when memory is short.  free(3) frees it.  A large one is in huge pages,
- * if the kernel has some: a random access to small pages often waits for the
+ * NULL when memory is short.  free(3) frees it.  A large block is in huge pages
+ * if the kernel has some: with small pages, a random access often waits for the
  * page tables as well. */
 void *acl_block_alloc(size_t n, size_t size);
 

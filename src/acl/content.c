@@ -224,7 +224,7 @@ acl_content_get(const struct acl_content *content, const struct cidr *range,
 	return true;
 }
 
-/* Returns the range of that length which has the peer. */
+/* Returns the range with a prefix of that length that has the peer. */
 static struct cidr
 range_around(const struct endpoint *peer, unsigned bits)
 {

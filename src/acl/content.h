@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The contents of an address list: entries, with the places that they come
- * from, and the table that look-ups use.
+ * The content of an address list: entries, the file and line of each, and the
+ * table that look-ups use.
  *
  *   acl_content_new --acl_content_add...--> acl_content_seal --> look-ups
  *
- * One thread at a time owns a content.  Its table alone is read by others.
+ * One thread at a time owns a content.  Other threads read only its table.
  */
 #ifndef ACL_CONTENT_H
 #define ACL_CONTENT_H
@@ -25,18 +25,19 @@ struct acl_entry {
 	unsigned line;   /* 0: unknown */
 };
 
-/* Entries of one source without effect: another entry of the content has all of
- * their addresses. */
+/* The entries of one source that have no effect, because another entry of the
+ * content has all of their addresses. */
 struct acl_covered {
 	size_t n;
-	/* If n > 0: the one with the lowest line, and an entry that has it. */
+	/* If n > 0: the covered entry with the lowest line, and an entry that
+	 * covers it. */
 	struct acl_entry first, cover;
 };
 
 struct acl_content;
 
-/* The view that look-ups in a list read: one pointer leads to both tables, so
- * that both change at once.  Each is NULL or a table. */
+/* What look-ups in a list read.  One pointer leads to both tables, so that both
+ * change at once.  Each of them may be NULL. */
 struct acl_view {
 	const struct acl_table *read, *added;
 };
@@ -48,13 +49,13 @@ struct acl_content *acl_content_new(void);
  * too many.  Copies the name. */
 int acl_content_add_source(struct acl_content *content, const char *name);
 
-/* Adds an entry.  Before acl_content_seal.  Returns false when memory is short.
+/* Adds an entry, before acl_content_seal.  Returns false when memory is short.
  */
 bool acl_content_add(
     struct acl_content *content, const struct acl_entry *entry) MUST_CHECK;
 
-/* Sorts the entries, counts those that others cover, drops those that are there
- * twice, and makes the table.  Returns false when memory is short. */
+/* Sorts the entries, counts those that others cover, drops repeated ones, and
+ * makes the table.  Returns false when memory is short. */
 bool acl_content_seal(struct acl_content *content) MUST_CHECK;
 
 /* The tables that a change leaves behind, each from malloc or NULL.  The caller
@@ -65,40 +66,40 @@ struct acl_former {
 
 /* Removes the entry with exactly this range from a sealed content.  The table
  * still has the range until acl_content_follow.  Returns false if the content
- * has not got it. */
+ * does not have it. */
 bool acl_content_remove(struct acl_content *content, const struct cidr *range);
 
-/* Puts an entry into a sealed content, in order.  Replaces one with the same
- * range.  As acl_content_remove, needs acl_content_follow.  Returns false when
- * memory is short. */
+/* Inserts an entry into a sealed content, in order, and replaces one with the
+ * same range.  The table does not have the entry until acl_content_follow.
+ * Returns false when memory is short. */
 bool acl_content_insert(
     struct acl_content *content, const struct acl_entry *entry) MUST_CHECK;
 
 /* Makes the table follow the insertion or removal of the entry with that range,
  * in less than a millisecond.  Returns false, with the former table in place,
- * if that is not possible: the table has to be made of all entries.  Then the
- * caller passes the result of acl_content_make_table to acl_content_set_table,
- * or undoes the change of the entry. */
+ * if the table has to be made of all entries.  The caller then passes the
+ * result of acl_content_make_table to acl_content_set_table, or undoes the
+ * change of the entry. */
 bool acl_content_follow(struct acl_content *content, const struct cidr *range,
     struct acl_former *ret_former) MUST_CHECK;
-/* Puts a table in place that was made of all entries as they are.  Takes
- * ownership of it. */
+/* Puts a table in place that was made of all present entries, and takes
+ * ownership of it.  Returns the tables that it replaces. */
 struct acl_former acl_content_set_table(
     struct acl_content *content, struct acl_table *table);
 
 /* Returns a table of the entries, or NULL when memory is short.  The content
- * need not be sealed, if its entries are in order.  Any thread, as long as no
- * other one changes entries. */
+ * need not be sealed if its entries are in order.  Any thread, as long as no
+ * other thread changes the entries. */
 struct acl_table *acl_content_make_table(const struct acl_content *content);
 
-/* NULL is allowed.  Frees the table as well. */
+/* Frees the content and its table.  NULL is allowed. */
 void acl_content_free(struct acl_content *content);
 
 /* Returns the table, which the content owns. */
 const struct acl_table *acl_content_table(const struct acl_content *content);
 
-/* Returns the view of a list that has this content, and lives as long as the
- * content; the list fills it. */
+/* Returns the content's view, for the list that has the content.  The list
+ * fills the view, which lives as long as the content. */
 struct acl_view *acl_content_view(struct acl_content *content);
 
 /* Returns the number of entries. */
@@ -108,17 +109,18 @@ size_t acl_content_entries(const struct acl_content *content);
 const char *acl_content_source(
     const struct acl_content *content, unsigned source);
 
-/* Returns what was covered of the file with that number when the content was
- * sealed; NULL: there is no such file. */
+/* Returns the entries of the file with that number that were covered when the
+ * content was sealed; NULL: there is no such file. */
 const struct acl_covered *acl_content_covered(
     const struct acl_content *content, unsigned source);
 
-/* Gets the entry with that index: those of unix sockets first, then IPv4, then
- * IPv6, by address and then by length.  Returns false at the end. */
+/* Gets the entry with that index: the one for unix sockets first, then IPv4,
+ * then IPv6, by address and then by length of the prefix.  Returns false at the
+ * end. */
 bool acl_content_at(
     const struct acl_content *content, size_t index, struct acl_entry *ret);
 
-/* Gets the index of the first entry that is not before the range. */
+/* Returns the index of the first entry that is not before the range. */
 size_t acl_content_after(
     const struct acl_content *content, const struct cidr *range);
 
@@ -126,7 +128,8 @@ size_t acl_content_after(
 bool acl_content_get(const struct acl_content *content,
     const struct cidr *range, struct acl_entry *ret);
 
-/* Gets the longest entry that has the peer.  Returns false if there is none. */
+/* Gets the entry with the longest prefix that has the peer.  Returns false if
+ * there is none. */
 bool acl_content_find(const struct acl_content *content,
     const struct endpoint *peer, struct acl_entry *ret);
 
@@ -134,7 +137,7 @@ bool acl_content_find(const struct acl_content *content,
  * was sealed. */
 uint64_t acl_content_digest(const struct acl_content *content);
 
-/* Adds the memory of the content with its table. */
+/* Adds the memory of the content and its table to use. */
 void acl_content_memory(
     const struct acl_content *content, struct memory_use *use);
 

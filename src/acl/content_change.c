@@ -36,7 +36,7 @@ acl_content_insert(struct acl_content *content, const struct acl_entry *entry)
 
 /* -- the table -- */
 
-/* The table of fewer entries is made again, which is fast enough. */
+/* With fewer entries the table is made again, which is fast enough. */
 #define PATCHED_MIN 8192u
 
 /* Returns a table that patches c->whole with the changes since, this one
@@ -44,8 +44,8 @@ acl_content_insert(struct acl_content *content, const struct acl_entry *entry)
 static struct acl_table *
 patch_table(struct acl_content *c, const struct cidr *range)
 {
-	/* A patch was dropped, so that c->whole lacks changes that no patch
-	 * has. */
+	/* The patch was dropped, so no patch has the changes that c->whole
+	 * lacks. */
 	if (!c->patch.changed && c->table != c->whole)
 		return NULL;
 	if (!acl_patch_change(&c->patch, c, range))

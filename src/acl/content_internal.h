@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the parts of a content: its life and look-ups in it (content.c),
- * and changes after it was sealed (content_change.c).
+ * The inside of a content, for its life and look-ups (content.c), and for
+ * changes after it was sealed (content_change.c).
  */
 #ifndef ACL_CONTENT_INTERNAL_H
 #define ACL_CONTENT_INTERNAL_H

@@ -5,10 +5,10 @@
 
 #include "base/thread.h"
 
-/* Freeing less takes no longer than starting a thread. */
+/* Freeing less than this takes no longer than starting a thread. */
 #define LARGE_BYTES (UINT64_C(2) << 20)
 
-/* Returns whether a thread of its own runs the function now. */
+/* Starts a thread that runs the function.  Returns whether it has started. */
 static bool
 start_discard_thread(void *(*run)(void *object), void *object)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Freeing what a list has no more, beside the control loop: giving back the
- * memory of a million entries takes milliseconds.
+ * Frees what a list does not need any more, without delaying the control loop:
+ * giving back the memory of a million entries takes milliseconds.
  *
  * All functions run on the control thread.  None blocks.
  */
@@ -9,11 +9,12 @@
 
 #include "acl/content.h"
 
-/* Frees as acl_content_free: a large content on a thread of its own, or at once
- * if no thread can be started.  No other thread uses it.  Accepts NULL. */
+/* Frees the content as acl_content_free does: a large one on a thread of its
+ * own, or at once if no thread can be started.  No other thread may use the
+ * content.  Accepts NULL. */
 void acl_content_discard(struct acl_content *content);
 
-/* Frees as acl_table_free, in the same way. */
+/* Frees the table as acl_table_free does, in the same way.  Accepts NULL. */
 void acl_table_discard(struct acl_table *table);
 
 #endif

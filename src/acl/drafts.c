@@ -20,7 +20,7 @@ acl_drafts_begin(struct acl_drafts *drafts)
 	return true;
 }
 
-/* Returns the place of a version, or -1 if it is not prepared. */
+/* Returns the index of a version in `all`, or -1 if it is not prepared. */
 static int
 draft_place(const struct acl_drafts *drafts, unsigned version)
 {

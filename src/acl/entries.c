@@ -10,7 +10,8 @@
 #include "base/ensure.h"
 #include "base/grow.h"
 
-/* Entries of a block at most, and of a block that begins with an insertion. */
+/* The most entries of a block, and the room of a block that an insertion
+ * begins. */
 #define BLOCK_MAX 4096u
 #define BLOCK_MIN 64u
 
@@ -69,7 +70,7 @@ sort_appended(struct acl_entries *es)
 		qsort(es->all, es->n, es->size, compare);
 }
 
-/* Whom to tell of entries within others. */
+/* The callback for entries within others. */
 struct cover_report {
 	void (*covered)(void *arg, const struct acl_entry *entry,
 	    const struct acl_entry *cover);
@@ -90,8 +91,8 @@ tell_covered(const struct acl_entries *es, const struct cover_report *report,
 }
 
 /* Drops entries with the same range as the one before.  The array is sorted.
- * Two ranges are apart, or one is within the other: so the last entry that is
- * not within another one reaches furthest. */
+ * Two ranges are disjoint, or one is within the other, so the last entry that
+ * is not within another one reaches furthest. */
 static void
 drop_repeated(struct acl_entries *es, const struct cover_report *report)
 {
@@ -129,7 +130,7 @@ shrink(struct acl_entries *es)
 	es->all_room = es->n;
 }
 
-/* Divides the array into blocks. */
+/* Divides the array into blocks.  Returns false when memory is short. */
 static bool
 divide_all(struct acl_entries *es)
 {
@@ -261,7 +262,8 @@ acl_entries_at(
 
 /* -- changes -- */
 
-/* Counts an entry that a block has got (1) or lost (-1). */
+/* Counts an entry that was added to a block (change 1) or removed from it (-1).
+ */
 static void
 count_entry(struct acl_entries *es, struct acl_block *b, int change)
 {
@@ -271,7 +273,7 @@ count_entry(struct acl_entries *es, struct acl_block *b, int change)
 		b->before += (size_t)change;
 }
 
-/* Inserts a block before that index. */
+/* Inserts a block at that index.  Returns false when memory is short. */
 static bool
 insert_block(struct acl_entries *es, size_t at, const struct acl_block *block)
 {
@@ -302,7 +304,8 @@ begin_blocks(struct acl_entries *es, const union acl_packed *first)
 	return false;
 }
 
-/* Gives a block room for BLOCK_MAX or twice as many entries. */
+/* Gives a block room for twice as many entries, at most BLOCK_MAX.  Returns
+ * false when memory is short. */
 static bool
 grow_block(const struct acl_entries *es, struct acl_block *b)
 {
@@ -320,7 +323,8 @@ grow_block(const struct acl_entries *es, struct acl_block *b)
 	return true;
 }
 
-/* Moves the second half of a full block to a new one behind it. */
+/* Moves the second half of a full block to a new one behind it.  Returns false
+ * when memory is short. */
 static bool
 split_block(struct acl_entries *es, size_t at)
 {

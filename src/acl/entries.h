@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The entries of a content that are of one address family: those that are read
- * or prepared are appended to an array, which is then sorted and divided into
- * blocks.  A change moves entries within one block alone, so that its time does
- * not depend on their number.
+ * The entries of a content that are of one address family.  Entries that are
+ * read or prepared are appended to an array, which is then sorted and divided
+ * into blocks.  A change moves entries within one block only, so that its time
+ * hardly depends on their number.
  *
  *   acl_entries_append... --> acl_entries_seal --> find, insert, remove
  *
- * Entries can also be inserted without a seal, if none was appended.
+ * If no entry was appended, entries can also be inserted without a seal.
  */
 #ifndef ACL_ENTRIES_H
 #define ACL_ENTRIES_H
@@ -23,8 +23,8 @@ struct acl_block {
 	uint32_t n, room;
 	size_t before; /* entries of all blocks before this one */
 	bool owned;    /* entries is from malloc; else within `all` */
-	/* Is after all entries of the blocks before, and not after those of
-	 * this one, unless it is the first block. */
+	/* Unless this is the first block: greater than all entries of the
+	 * blocks before, and not greater than those of this one. */
 	union acl_packed first;
 };
 
@@ -38,18 +38,18 @@ struct acl_entries {
 	size_t blocks_n, blocks_room;
 };
 
-/* Makes entries of AF_INET6, or AF_INET, that are empty. */
+/* Makes an empty set of entries of AF_INET6 (is_v6) or AF_INET. */
 void acl_entries_init(struct acl_entries *entries, bool is_v6);
 
-/* Appends an entry.  Not after an insertion or removal.  Returns false when
- * memory is short. */
+/* Appends an entry; not allowed after an insertion or removal.  Returns false
+ * when memory is short. */
 bool acl_entries_append(
     struct acl_entries *entries, const struct acl_entry *entry) MUST_CHECK;
 
-/* Sorts what was appended, and drops entries whose range is there already.
- * Before that, calls covered, unless it is NULL, for each entry that is within
- * another one, in the order of their addresses.  Returns false when memory is
- * short; then acl_entries_append and another seal may follow. */
+/* Sorts what was appended, and drops entries whose range another one has.
+ * Calls covered, unless it is NULL, for each entry that is within another one,
+ * dropped ones included, in the order of their addresses.  Returns false when
+ * memory is short; then acl_entries_append and another seal may follow. */
 bool acl_entries_seal(struct acl_entries *entries,
     void (*covered)(void *arg, const struct acl_entry *entry,
         const struct acl_entry *cover),
@@ -64,8 +64,8 @@ bool acl_entries_find(const struct acl_entries *entries,
 void acl_entries_at(
     const struct acl_entries *entries, size_t index, struct acl_entry *ret);
 
-/* Inserts an entry in order.  None has the same range.  Returns false when
- * memory is short, but never for an entry that was removed last. */
+/* Inserts an entry in order; no entry has the same range.  Returns false when
+ * memory is short, but never for the entry that was removed last. */
 bool acl_entries_insert(
     struct acl_entries *entries, const struct acl_entry *entry) MUST_CHECK;
 
@@ -73,14 +73,15 @@ bool acl_entries_insert(
  */
 bool acl_entries_remove(struct acl_entries *entries, const struct cidr *range);
 
-/* Adds the ranges to a table.  Sealed or inserted entries. */
+/* Adds the ranges to a table.  The entries are sealed, or were inserted. */
 void acl_entries_add_ranges(
     const struct acl_entries *entries, struct acl_table_maker *maker);
 
-/* Returns a hash of what acl_entries_seal has left, with that seed. */
+/* Returns a hash, with that seed, of the entries as acl_entries_seal has left
+ * them. */
 uint64_t acl_entries_hash(const struct acl_entries *entries, uint64_t seed);
 
-/* Adds the memory of the entries. */
+/* Adds the memory of the entries to use. */
 void acl_entries_memory(
     const struct acl_entries *entries, struct memory_use *use);
 

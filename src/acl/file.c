@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A line is at most this long, its comment apart. */
+/* The most characters of a line without its comment and blanks around. */
 #define RANGE_MAX 64u
 
 struct reading {
@@ -109,7 +109,7 @@ fail_file(struct err_list *errors, const char *path, int error)
 	return true;
 }
 
-/* Reads what is left of the file.  Returns 0 or an errno. */
+/* Reads the file to its end.  Returns 0 or an errno. */
 static int
 read_descriptor(int fd, size_t expected, char **ret_text, size_t *ret_len)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * See file.h: MaxMind databases, a tree of networks with a record for each:
- * https://maxmind.github.io/MaxMind-DB/ .  All networks of a country are taken
- * out of the tree, so that a look-up costs what it does in any other list.
+ * See file.h: MaxMind databases.  A database is a tree of networks with a
+ * record for each: https://maxmind.github.io/MaxMind-DB/ .  All networks of a
+ * country are read out of the tree, so that a look-up costs as much as in any
+ * other list.
  */
 #include "acl/file.h"
 
@@ -14,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Records are few, and networks many. */
+/* Records whose answer is remembered: many networks share few records. */
 #define KNOWN 1024u
 
 /* A tree of IPv6 networks has IPv4 below the prefix ::/96. */
@@ -32,7 +33,7 @@ struct walk {
 	unsigned source;
 	unsigned longest;   /* 32 or 128 */
 	uint64_t nodes;     /* visited */
-	int error;          /* of libmaxminddb */
+	int error;          /* a code of libmaxminddb */
 	bool has_countries; /* a record has a country */
 	bool out_of_memory;
 	struct known_record known[KNOWN];
@@ -95,7 +96,7 @@ add_network(struct walk *w, const uint8_t ip[16], unsigned bits)
 	bool is_v4 = w->longest == 32;
 
 	if (!is_v4 && is_zero(ip, bits < V4_BITS ? bits : V4_BITS)) {
-		/* The network has all of IPv4, or is a part of it. */
+		/* The network contains IPv4, or is a part of it. */
 		add_mmdb_network(w, AF_INET, ip + V4_BITS / 8,
 		    bits < V4_BITS ? 0 : bits - V4_BITS);
 		if (bits >= V4_BITS)
@@ -111,8 +112,8 @@ struct step {
 	uint8_t ip[16];
 };
 
-/* IPv4 is in the tree of IPv6 several times, for 6to4 and others: all but the
- * first are left out. */
+/* Returns whether the node is a repetition of IPv4.  A tree of IPv6 has IPv4
+ * several times, for 6to4 and others: all but the first are left out. */
 static bool
 is_alias(const struct walk *w, const struct step *s)
 {
@@ -147,8 +148,8 @@ follow(struct walk *w, const struct step *from, bool right,
 	return false;
 }
 
-/* Visits all nodes.  A tree has each node once; a file in which a node leads
- * back to itself is corrupt. */
+/* Visits all nodes.  A tree has each node once, so a file in which more nodes
+ * are visited than it has is corrupt. */
 static void
 walk_tree(struct walk *w)
 {
@@ -174,9 +175,9 @@ walk_tree(struct walk *w)
 	}
 }
 
-/* Opens a copy: libmaxminddb maps the file, and a process that reads a mapped
- * file which another one cuts off is killed.  Returns a code of libmaxminddb.
- */
+/* Opens a copy: libmaxminddb maps the file, and a process is killed when it
+ * reads from a mapped file that another process has truncated.  Returns a code
+ * of libmaxminddb. */
 static int
 open_copy(const char *text, size_t len, MMDB_s *db)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The small form of an entry, as a list keeps it: a list may have a million
- * entries.
+ * The small form of an entry, in which a list keeps its entries: a list may
+ * have a million of them.
  *
  * Entries of one address family are in an array of struct acl_entry4 or struct
  * acl_entry6.  Where a function takes is_v6, the pointers are to such entries.
@@ -15,7 +15,7 @@
 #include "acl/content.h"
 
 struct acl_entry4 {
-	uint32_t first; /* in host order, as all below */
+	uint32_t first; /* in host order, as all numbers below */
 	uint32_t line;
 	uint8_t bits, source;
 	uint16_t unused; /* 0: all bytes are hashed */
@@ -43,10 +43,10 @@ acl_packed_size(bool is_v6)
 /* Returns the small form of an entry of AF_INET6, or AF_INET. */
 union acl_packed acl_pack(const struct acl_entry *entry);
 
-/* Gets the entry back. */
+/* Gets the entry from its small form. */
 void acl_unpack(bool is_v6, const void *packed, struct acl_entry *ret);
 
-/* The last address of an entry. */
+/* Return the last address of an entry; of IPv6 the upper or lower half. */
 static inline uint32_t
 acl_packed_last4(const struct acl_entry4 *e)
 {
@@ -68,17 +68,18 @@ acl_packed_last_lo(const struct acl_entry6 *e)
 	                                    : UINT64_MAX >> (e->bits - 64));
 }
 
-/* Compares by the first address and then by the length, as memcmp. */
+/* Compares by the first address and then by the length of the prefix.  Returns
+ * a number below, equal to or above 0, as memcmp does. */
 int acl_packed_compare(bool is_v6, const void *a, const void *b);
 
-/* Whether the range of the entry e, which is not before the other one in that
- * order, is within the other one's. */
+/* Returns whether the range of e is within that of other.  e is not before
+ * other in the order of acl_packed_compare. */
 bool acl_packed_is_within(bool is_v6, const void *e, const void *other);
 
-/* For qsort, entries of AF_INET: as acl_packed_compare, but those with the same
- * range are in the order in which they were read. */
+/* Compares entries of AF_INET for qsort, as acl_packed_compare does, but
+ * entries with the same range by the order in which they were read. */
 int acl_packed_order4(const void *one, const void *other);
-/* The same for entries of AF_INET6. */
+/* Compares entries of AF_INET6 in the same way. */
 int acl_packed_order6(const void *one, const void *other);
 
 #endif

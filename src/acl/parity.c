@@ -9,15 +9,15 @@
 
 #include "acl/block.h"
 
-/* Fewer keys stay in the caches of a CPU as a rank. */
+/* A rank of fewer keys stays in the caches of a CPU. */
 #define KEYS_MIN (UINT32_C(1) << 18)
 
 /* A line: keys of 2, 4 or 6 bytes, and behind them a word. */
 #define LINE      64u
 #define LINE_KEYS 60u /* bytes */
 
-/* Bits of the word.  An odd number of keys is before the line; if the line is
- * spilled, not counting those in `rest`. */
+/* Bits of the word.  BEFORE: the number of keys before the line is odd; if the
+ * line is spilled, keys in `rest` do not count. */
 #define BEFORE UINT32_C(1)
 /* The keys of the line are in `rest`. */
 #define SPILLED UINT32_C(2)
@@ -28,8 +28,10 @@ typedef uint16_t lanes16 __attribute__((vector_size(16)));
 typedef uint32_t lanes32 __attribute__((vector_size(16)));
 typedef uint64_t lanes64 __attribute__((vector_size(16)));
 
-/* Folds lanes of which all bits or none are set, and returns whether an odd
- * number is set.  The word of a line, in the last of them, does not count. */
+/* Compares all lanes of a line with the key, and folds the results, which have
+ * all bits set or none.  Bit 0 of the value (after a further fold of 16-bit
+ * lanes) is whether an odd number of lanes is not greater.  The word at the end
+ * of the line does not count. */
 #define ODD_LANES(type, line, key)                                             \
 	({                                                                     \
 		lanes64 odd_ = {0, 0};                                         \
@@ -114,9 +116,10 @@ keys_max(unsigned key_size)
 	return LINE_KEYS / key_size;
 }
 
-/* Returns the exponent of the number of lines that n keys of that size need:
- * half of the lines' room is enough for nearly all.  The greatest value is that
- * of no key.  bits: in which keys differ. */
+/* Returns the binary logarithm of the number of lines that n keys of that size
+ * need: lines that are half full on average have room for nearly all keys.  A
+ * key never has the greatest value, which stands for no key.  bits: the number
+ * of bits in which keys differ. */
 static unsigned
 lines_width(size_t n, unsigned bits, unsigned key_size)
 {
@@ -205,8 +208,8 @@ append_keys(
 	to->n += n;
 }
 
-/* Returns false if more keys than spilled_max do not fit, which is the room of
- * spilled. */
+/* Fills the lines, and copies keys that do not fit to spilled, which has room
+ * for spilled_max.  Returns false if there are more of them. */
 static bool
 fill_lines(const struct acl_parity *p, const struct acl_rank *keys,
     struct acl_rank *spilled, size_t spilled_max)
@@ -244,8 +247,8 @@ copy_rest(struct acl_parity *p, const struct acl_rank *keys)
 	return true;
 }
 
-/* Puts the keys into lines, unless too many do not fit.  Returns false when
- * memory is short. */
+/* Puts the keys into lines, unless too many of them do not fit.  Returns false
+ * when memory is short. */
 static bool
 make_lines(struct acl_parity *p, const struct acl_rank *keys)
 {

@@ -6,8 +6,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* More ranges, or more entries in one, are not patched: the small tables would
- * take longer to make than the large one does, in all. */
+/* The most changed ranges, and the most entries in them.  With more, making the
+ * small tables again and again would take longer in total than making the large
+ * one. */
 #define CHANGED_MAX 2048u
 #define INSIDE_MAX  4096u
 
@@ -29,8 +30,8 @@ is_covered(const struct acl_content *content, const struct cidr *range)
 	return false;
 }
 
-/* Gets the first entry that is within the range, or equal.  Entries are in
- * order, so that all of these follow each other. */
+/* Gets the first entry that is within the range or has the same range.  Entries
+ * are in order, so all such entries follow each other. */
 static bool
 first_within(const struct acl_content *content, const struct cidr *range,
     size_t *ret_at, struct acl_entry *ret)
@@ -40,7 +41,8 @@ first_within(const struct acl_content *content, const struct cidr *range,
 	       cidr_covers(range, &ret->range);
 }
 
-/* Copies the entries within the range. */
+/* Copies the entries within the range.  Returns false when memory is short or
+ * there are too many. */
 static bool
 copy_within(struct acl_content *to, const struct acl_content *content,
     const struct cidr *range)
@@ -72,9 +74,9 @@ patch_begin(struct acl_patch *patch)
 	return false;
 }
 
-/* An entry of `inside` that is longer than the range stands for entries within
- * it, which may have changed.  One that is shorter is within an entry that is
- * still there. */
+/* Entries of `inside` within the range may have changed, so they are made
+ * again.  An entry of `inside` that contains the range stays: an entry of the
+ * content still covers it. */
 bool
 acl_patch_change(struct acl_patch *patch, const struct acl_content *content,
     const struct cidr *range)
@@ -86,7 +88,7 @@ acl_patch_change(struct acl_patch *patch, const struct acl_content *content,
 	if (!patch_begin(patch) ||
 	    acl_content_entries(patch->changed) >= CHANGED_MAX)
 		return false;
-	if (range->family == AF_UNIX) /* acl_patch_table is told */
+	if (range->family == AF_UNIX) /* acl_patch_table gets has_unix */
 		return true;
 	if (!is_covered(patch->changed, range) &&
 	    !acl_content_insert(patch->changed, &whole))

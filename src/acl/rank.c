@@ -18,18 +18,19 @@
 /* Keys of a node of a tree, and of a leaf. */
 #define NODE UINT32_C(16)
 #define LEAF UINT32_C(32)
-/* Enough levels of nodes above the leaves of ACL_RANK_KEYS_MAX keys. */
+/* The most levels of nodes above the leaves: enough for ACL_RANK_KEYS_MAX keys.
+ */
 #define LEVELS_MAX 7u
 
-/* In a slot: the number of a cluster, or TREE: the tree of all keys.  Otherwise
- * the index of a key. */
+/* The value of a slot is CLUSTER plus the number of a cluster, TREE for the
+ * tree of all keys, or else the index of the slot's first key. */
 #define CLUSTER ACL_RANK_KEYS_MAX
 #define TREE    UINT32_MAX
 
-/* The places of a tree's levels in an array of keys.  A level has the first key
- * of each node of the level below, or of each leaf; the first level is one
- * node, and the first key of a level is 0.  Behind the last key of a level, and
- * of the leaves, a node or leaf is filled with the greatest value. */
+/* Where the levels of a tree are in an array of keys.  A level has the first
+ * key of each node of the level below, or of each leaf; the first level is one
+ * node, and the first key of a level is 0.  The last node of a level, and the
+ * last leaf, are filled up with the greatest value. */
 struct acl_tree {
 	uint32_t levels;
 	uint32_t starts[LEVELS_MAX];
@@ -40,17 +41,17 @@ struct acl_tree {
 
 /* The keys of a slot. */
 struct acl_cluster {
-	uint64_t base;  /* the first one */
-	uint32_t first; /* its index */
+	uint64_t base;  /* the first key */
+	uint32_t first; /* index of that key */
 	uint32_t n;
-	uint8_t shift; /* zeros at the end of all keys */
+	uint8_t shift; /* zero bits at the end of all keys */
 	struct acl_tree tree;
 };
 
 /* -- search -- */
 
-/* The number of keys of a node that are not greater.  A branch for each would
- * be predicted wrong in most nodes. */
+/* Returns the number of keys of a node that are not greater than key.  A branch
+ * for each key would be mispredicted in most nodes. */
 #define COUNT(node, key)                                                       \
 	({                                                                     \
 		uint32_t even_ = 0, odd_ = 0;                                  \
@@ -83,7 +84,8 @@ struct acl_cluster {
 	})
 _Static_assert(LEAF == 2 * NODE, "a leaf has two halves");
 
-/* A later slot has greater keys only, so its end does not matter. */
+/* Returns how many keys are not greater than key, at least `from`.  Later slots
+ * have only greater keys, so the end of the slot does not matter. */
 #define SCAN(type, rank, from, key)                                            \
 	({                                                                     \
 		const type *keys_ = (rank)->keys;                              \
@@ -151,7 +153,7 @@ acl_rank_near(const struct acl_rank *rank, uint64_t key)
 
 /* -- making -- */
 
-/* Returns how many groups of that size n keys are in. */
+/* Returns how many groups of that size n keys make. */
 static size_t
 groups(size_t n, size_t size)
 {
@@ -172,8 +174,8 @@ acl_rank_init(struct acl_rank *rank, size_t n, bool wide)
 
 /* -- trees -- */
 
-/* Divides the room for a tree of n keys, from `at` on.  Returns the end of its
- * levels. */
+/* Lays out the levels of a tree of n keys, from the index `at` on.  Returns the
+ * index behind the last level. */
 static uint32_t
 plan_levels(struct acl_tree *tree, size_t n, uint32_t at)
 {
@@ -246,7 +248,8 @@ fill_cluster(struct acl_rank *r, struct acl_cluster *c)
 	FILL_TREE(uint32_t, &c->tree, r->nodes, leaves, c->n);
 }
 
-/* Allocates the trees of all clusters, and fills them. */
+/* Allocates and fills the trees of all clusters.  Returns false when memory is
+ * short. */
 static bool
 make_clusters(struct acl_rank *r)
 {
@@ -296,7 +299,8 @@ describe(
 	       UINT32_MAX;
 }
 
-/* Finds what a slot with many keys has.  Returns false when memory is short. */
+/* Finds the value of a slot with many keys, and adds a cluster if it needs one.
+ * Returns false when memory is short. */
 static bool
 add_cluster(struct acl_rank *r, size_t first, size_t end, uint32_t *ret_slot)
 {

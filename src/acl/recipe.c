@@ -115,8 +115,8 @@ inline_source(const struct acl_recipe *r, size_t entry)
 	return r->entries[entry].file ? r->entries[entry].file : "-";
 }
 
-/* Whether the entry is the first one, or from another file than the one before
- * it: entries that follow each other are mostly from the same file. */
+/* Returns whether the entry is the first one, or from another file than the one
+ * before it: most neighbouring entries are from the same file. */
 static bool
 begins_source(const struct acl_recipe *r, size_t entry)
 {
@@ -168,7 +168,7 @@ acl_recipe_read(const struct acl_recipe *recipe, struct err_list *errors)
 
 /* -- warnings -- */
 
-/* The sources of a content before those of files. */
+/* Returns how many sources of a content precede those of files. */
 static unsigned
 count_inline_sources(const struct acl_recipe *r)
 {
@@ -179,7 +179,7 @@ count_inline_sources(const struct acl_recipe *r)
 	return n;
 }
 
-/* Networks of a database have no line. */
+/* Adds the warning.  Networks of a database have no line. */
 static void
 warn_of_covered(const struct acl_content *content, const char *list,
     const struct acl_covered *covered, struct err_list *warnings)

@@ -20,22 +20,24 @@ struct within {
 
 struct acl_table {
 	bool has_unix;
-	/* base NULL: all below; otherwise these alone, see acl_table_patch. */
+	/* If base is not NULL, the table has only these three, see
+	 * acl_table_patch; else it has all members below them. */
 	const struct acl_table *base;
 	struct acl_table *changed, *inside;
 	struct acl_parity v4; /* all borders */
-	/* The upper halves at which it changes whether addresses are inside: at
-	 * the beginning of a /64, or anywhere in it. */
+	/* The upper halves of /64s before and after which addresses differ in
+	 * being inside: an odd number of borders is at the beginning of the /64
+	 * or in it. */
 	struct acl_parity v6;
 	struct acl_rank split;  /* upper halves of /64s with borders within */
-	struct within *withins; /* for each of split; and one for the end */
+	struct within *withins; /* one for each of split, and one for the end */
 	uint64_t *lowers;       /* sorted within a /64 */
-	uint64_t lowers_each;   /* on average, times 2^16 */
+	uint64_t lowers_each;   /* average of a split, times 2^16 */
 };
 
 /* -- search -- */
 
-/* The number of sorted lower halves that are not greater. */
+/* Returns the number of sorted lower halves that are not greater than lower. */
 static size_t
 count_lower(const uint64_t *lowers, size_t n, uint64_t lower)
 {
@@ -64,8 +66,9 @@ has_within(const struct acl_table *t, size_t split, uint64_t lo)
 	return (w->before + below) % 2 == 1;
 }
 
-/* Otherwise the CPU waits for the upper half, then for what is within its /64,
- * then for the lower half: a guess of where they are lets it wait once. */
+/* Prefetches what a look-up of hi probably needs.  Otherwise the CPU waits for
+ * the upper half, then for the entry of its /64, then for the lower half; a
+ * guess where these are lets it wait once. */
 static void
 prefetch_within(const struct acl_table *t, uint64_t hi)
 {
@@ -131,8 +134,8 @@ struct border6 {
 	uint64_t hi, lo;
 };
 
-/* The borders so far; the last of an array is open: a later range may move it.
- * An end behind the last address has no border. */
+/* The borders so far.  A later range may move the last border of an array.  An
+ * end behind the last address has no border. */
 struct acl_table_maker {
 	uint32_t *borders4;
 	size_t n4, max4;
@@ -265,8 +268,8 @@ init_split(struct acl_table *t, const struct counts6 *n)
 	return t->withins && t->lowers;
 }
 
-/* Fills what belongs to t->split, and the keys of t->v6, for which there is
- * room in the place of borders that were read. */
+/* Fills in t->split with its withins and lowers, and upper, the keys of t->v6,
+ * which overwrite borders that were read already. */
 static void
 fill6(struct acl_table *t, const struct border6 *borders, size_t n,
     uint64_t *upper)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Ranges of addresses, merged, and made for look-ups.
+ * Ranges of addresses, merged and indexed for look-ups.
  *
  * The merged ranges are a sorted array of borders: the first address of each
  * range, and the first one behind it.  An address is inside if the number of
- * borders that are not greater is odd, see parity.h.
+ * borders that are not greater than it is odd, see parity.h.
  *
- * IPv6 borders are searched by their upper 64 bits.  A /64 that has a border
- * within is looked for before that, and decided by the lower halves.
+ * IPv6 borders are searched by their upper 64 bits.  Before that, a look-up
+ * searches for the address's /64 among those with a border within; in such a
+ * /64 the lower halves decide.
  */
 #ifndef ACL_TABLE_H
 #define ACL_TABLE_H
@@ -28,11 +29,11 @@ struct acl_range6 {
 	uint64_t first_hi, first_lo, last_hi, last_lo;
 };
 
-/* Never changes once it is made. */
+/* A table, which never changes once it is made. */
 struct acl_table;
 
-/* Receives ranges in ascending order of their first address.  They may overlap
- * and touch. */
+/* A maker receives ranges in ascending order of their first address.  Ranges
+ * may overlap and touch. */
 struct acl_table_maker;
 
 /* Returns a maker for at most n4 and n6 ranges, or NULL when memory is short.
@@ -42,24 +43,26 @@ struct acl_table_maker *acl_table_maker_new(size_t n4, size_t n6);
 void acl_table_add4(struct acl_table_maker *maker, struct acl_range4 range);
 /* Adds a range of IPv6.  Never fails. */
 void acl_table_add6(struct acl_table_maker *maker, struct acl_range6 range);
-/* Returns the table, or NULL when memory is short.  Frees the maker.  has_unix:
- * whether peers of unix sockets are in the table. */
+/* Returns the table of the ranges, or NULL when memory is short.  Frees the
+ * maker in either case.  has_unix: whether peers of unix sockets are in the
+ * table. */
 struct acl_table *acl_table_make(struct acl_table_maker *maker, bool has_unix);
 
 /* Returns a table that has the addresses of `inside`, and those of `base` that
  * `changed` does not have; or NULL when memory is short.  Takes ownership of
- * changed and inside, also on failure; base has to live as long. */
+ * changed and inside, which may be NULL when memory is short, also on failure.
+ * base has to live as long as the result. */
 struct acl_table *acl_table_patch(const struct acl_table *base,
     struct acl_table *changed, struct acl_table *inside, bool has_unix);
 
-/* NULL is allowed.  Leaves the base of a patched table. */
+/* Frees the table, but not the base of a patched table.  NULL is allowed. */
 void acl_table_free(struct acl_table *table);
 
-/* Whether the peer's address is in one of the ranges.  Any thread.  Never
- * blocks. */
+/* Returns whether the peer's address is in one of the ranges.  Any thread.
+ * Never blocks. */
 bool acl_table_has(const struct acl_table *table, const struct endpoint *peer);
 
-/* Adds the memory of the table. */
+/* Adds the memory of the table to use, without the base of a patched table. */
 void acl_table_memory(const struct acl_table *table, struct memory_use *use);
 
 #endif
