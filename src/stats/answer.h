@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The environment of commands and HTTP pages, and answers made in parts.
- * Everything here belongs to the control thread.
+ * The environment of commands and HTTP pages, and answers that are made in
+ * parts.  Everything here belongs to the control thread.
  */
 #ifndef STATS_ANSWER_H
 #define STATS_ANSWER_H
@@ -30,12 +30,13 @@ struct command_env {
 	struct expiring *expiring; /* borrowed; NULL: no change expires */
 };
 
-/* The rest of a long answer.  Each part is made when the client has read the
+/* The rest of a long answer.  A part is made when the client has read the
  * previous one, so an answer of any length needs the memory of one part.
- * Anything may change between two parts, by a reload for instance: keep
- * indices, not pointers into the model. */
+ * Anything may change between two parts, by a reload for instance, so an answer
+ * keeps indices instead of pointers into the model. */
 struct answer_rest {
-	/* Writes the next part, of about ANSWER_PART_SIZE; false: the last. */
+	/* Writes the next part, of about ANSWER_PART_SIZE bytes.  Returns false
+	 * if this was the last part. */
 	bool (*more)(
 	    struct answer_rest *rest, const struct command_env *env, FILE *out);
 	void (*free)(struct answer_rest *rest);

@@ -68,7 +68,7 @@ field_put_typed(FILE *out, const struct field_name *name,
 	putc('\n', out);
 }
 
-/* The words for the letters of the tags. */
+/* HAProxy's words for the letters of the tags. */
 static const char *const origins[] = {
     "M:Metric", "S:Status", "K:Key", "C:Config", "P:Product", NULL};
 static const char *const natures[] = {"A:Age", "a:Avg", "C:Counter",

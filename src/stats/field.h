@@ -24,8 +24,8 @@ enum field_form {
 	FIELD_TYPED_DESC,
 	FIELD_JSON, /* HAProxy's JSON, with the type of each value */
 	FIELD_FLAT, /* a JSON object of names and values */
-	/* The same with the columns of `show stat` that the status page has,
-	 * and without those that are absent. */
+	/* As FIELD_FLAT, with only those columns of `show stat` that the status
+	 * page uses, and without absent ones. */
 	FIELD_BRIEF,
 };
 
@@ -41,7 +41,7 @@ struct field {
 	char text[256];
 };
 
-/* Sets a number.  The field is present then, as after the next two. */
+/* Sets a number.  Like the next two functions, makes the field present. */
 void field_number(struct field *field, uint64_t number);
 /* Sets a text.  Characters that are not printable become blanks. */
 void field_text(struct field *field, const char *text);

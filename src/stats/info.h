@@ -31,7 +31,7 @@ struct info_facts {
 	uint64_t bytes_rate;   /* in the last second */
 	unsigned admin_sockets, admin_clients;
 	struct splice_status pipes;
-	const struct exhaustion *exhaustion; /* read relaxed */
+	const struct exhaustion *exhaustion; /* read in relaxed order */
 	struct loop_status loop;
 	const struct tls_status *tls;
 	uint64_t failed_resolutions;
@@ -41,7 +41,7 @@ struct info_facts {
 /* Collects the facts at the time of the call. */
 void info_gather(const struct command_env *env, struct info_facts *ret_facts);
 
-/* Reads the values of all keys; none stays absent.  With floats, times have
+/* Reads the values of all keys; no key stays absent.  floats: times have
  * fractions, as in `show info float`. */
 void info_read(const struct model *model, const struct info_facts *facts,
     bool floats, struct field ret_fields[INFO_KEYS]);
@@ -52,12 +52,12 @@ void info_read(const struct model *model, const struct info_facts *facts,
 void info_render(FILE *out, const struct model *model,
     const struct info_facts *facts, enum field_form form, bool floats);
 
-/* The bytes sent by all frontends in both directions. */
+/* Returns the bytes of all frontends in both directions. */
 uint64_t info_bytes(const struct model *model);
 
 /* The version of HAProxy's runtime API that lfproxy follows.  Tools expect 2.x
- * here and derive from it what they may ask; lfproxy's own version is in the
- * key `Lfproxy_version`. */
+ * and derive from it which commands they may use; lfproxy's own version is in
+ * the key `Lfproxy_version`. */
 #define API_VERSION "2.6.0-lfproxy"
 
 #endif

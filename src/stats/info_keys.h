@@ -286,7 +286,7 @@ struct info_key {
 	const char *no_metric;  /* the reason */
 	bool own;               /* prefix lfproxy */
 	unsigned parts;         /* values per unit of the metric, 0: 1 */
-	const char *float_tags; /* in `show info float`; NULL: as ever */
+	const char *float_tags; /* in `show info float`; NULL: the same */
 };
 
 extern const struct info_key info_keys[INFO_KEYS];

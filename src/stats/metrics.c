@@ -25,8 +25,9 @@
 
 struct metrics;
 
-/* n metrics.  put continues to write the metric of that number, from 0; false:
- * the part is full and the metric not complete. */
+/* A group of n metrics.  put writes the metric with that number, from 0, or
+ * goes on with it.  It returns false if the part is full before the metric is
+ * complete. */
 struct group {
 	size_t n;
 	bool (*put)(struct metrics *m, size_t number, FILE *out);
@@ -56,8 +57,9 @@ prefix_of(bool own)
 	return own ? "lfproxy" : "haproxy";
 }
 
-/* Counters, and no other metrics, end in _total, except for one of HAProxy's;
- * that includes some gauges that HAProxy declares as counters. */
+/* Returns the type of a metric by its name.  Counters, and no other metrics,
+ * end in _total, except for one of HAProxy's; they include some gauges that
+ * HAProxy declares as counters. */
 static const char *
 type_of(const char *name)
 {
@@ -69,7 +71,8 @@ type_of(const char *name)
 	           : "gauge";
 }
 
-/* "seconds ..." for "milliseconds ...": metrics are in whole units. */
+/* Returns "seconds ..." for "milliseconds ...", since metrics are in whole
+ * units. */
 static const char *
 whole_units(const char *text, unsigned parts)
 {
@@ -120,7 +123,7 @@ row_at_position(const struct metrics *m, enum kind kind)
 	}
 }
 
-/* The number of rows that the proxy at the position has of the kind. */
+/* Returns how many rows of the kind the proxy at the position has. */
 static size_t
 rows_of_proxy(const struct metrics *m, enum kind kind)
 {
@@ -129,8 +132,8 @@ rows_of_proxy(const struct metrics *m, enum kind kind)
 	           : 1;
 }
 
-/* Writes the samples of all rows, from the position on; false: the part is
- * full. */
+/* Writes the samples of all rows from the position on.  Returns false if the
+ * part is full. */
 static bool
 put_rows_metric(struct metrics *m, const struct row_metric *metric, FILE *out)
 {
@@ -177,8 +180,8 @@ put_stat_sample(FILE *out, const char *name, const struct stat_row *row,
 		    out, name, labels, field.text, metric->column->parts);
 }
 
-/* Each kind and column has a number.  Columns that are not a metric of the kind
- * write nothing. */
+/* Writes the metric of a kind and a column, which both follow from the number.
+ * Writes nothing if the column is no metric of the kind. */
 static bool
 put_column(struct metrics *m, size_t number, FILE *out)
 {
@@ -293,7 +296,7 @@ put_admin_state(FILE *out, const char *name, const struct stat_row *row,
 	    server_admin_of(row->server));
 }
 
-/* The number of servers in each state. */
+/* Writes the number of servers in each state. */
 static void
 put_servers_in_state(FILE *out, const char *name, const struct stat_row *row,
     const struct metric_labels *labels, const struct row_metric *metric)

@@ -3,10 +3,10 @@
  *
  * Metrics that HAProxy 2.6's exporter has keep its names (haproxy_server_...)
  * and meanings, so dashboards and alerts made for HAProxy work.  Samples whose
- * column of `show stat` is empty are left out.  Metrics of lfproxy alone are
- * called lfproxy_...: its thread pools, exhausted resources, and histograms of
- * times.  Histograms have powers of two in nanoseconds as bounds, where the
- * process's own histograms are exact.
+ * column of `show stat` is empty are left out.  Metrics that only lfproxy has
+ * are called lfproxy_...: those of its thread pools, exhausted resources, and
+ * histograms of times.  The bounds of histograms are powers of two in
+ * nanoseconds, at which lfproxy's own histograms are exact.
  */
 #ifndef STATS_METRICS_H
 #define STATS_METRICS_H

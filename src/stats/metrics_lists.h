@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Metrics of the [list] sections.  Functions run on the control thread.
+ * Metrics of the [list] sections.  All functions run on the control thread.
  */
 #ifndef STATS_METRICS_LISTS_H
 #define STATS_METRICS_LISTS_H
@@ -9,10 +9,10 @@
 
 #include "model/model.h"
 
-/* The number of metrics that lists have. */
+/* Returns the number of metrics of lists. */
 size_t metrics_lists_count(void);
 
-/* Writes metric number, from 0, of all lists. */
+/* Writes the metric with that number, from 0, for all lists. */
 void metrics_put_lists(FILE *out, const struct model *model, size_t number);
 
 #endif

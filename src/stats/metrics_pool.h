@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Metrics of lfproxy alone: thread pools and exhausted resources.  All
+ * Metrics that only lfproxy has: of thread pools and exhausted resources.  All
  * functions run on the control thread.
  */
 #ifndef STATS_METRICS_POOL_H
@@ -11,10 +11,11 @@
 #include "control/pools.h"
 #include "proxy/exhaustion.h"
 
-/* The number of metrics that pools have. */
+/* Returns the number of metrics of pools. */
 size_t metrics_pools_count(void);
 
-/* Writes metric number, from 0 to metrics_pools_count() - 1, of all pools. */
+/* Writes the metric with that number, from 0 to metrics_pools_count() - 1, for
+ * all pools. */
 void metrics_put_pools(FILE *out, struct pools *pools, size_t number);
 
 /* Writes a counter for each resource. */

@@ -30,7 +30,7 @@ read_failures(const struct renewal *n)
 	return n->failures;
 }
 
-/* 0 before the first one. */
+/* Returns the age of the last good answer; 0 before the first one. */
 static uint64_t
 read_age_s(const struct renewal *n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Metrics of the sets of servers.  Functions run on the control thread.
+ * Metrics of the sets of servers.  All functions run on the control thread.
  */
 #ifndef STATS_METRICS_SETS_H
 #define STATS_METRICS_SETS_H
@@ -9,10 +9,10 @@
 
 #include "control/control.h"
 
-/* The number of metrics that sets have, 0 if there are no sets. */
+/* Returns the number of metrics of sets; 0 if there are no sets. */
 size_t metrics_sets_count(const struct control *control);
 
-/* Writes metric number, from 0, of all sets. */
+/* Writes the metric with that number, from 0, for all sets. */
 void metrics_put_sets(FILE *out, const struct control *control, size_t number);
 
 #endif

@@ -10,13 +10,13 @@
 #include "base/histogram.h"
 
 /* Pairs of label names and values, NULL-terminated.  Values are escaped when
- * written; names must not need it. */
+ * they are written; names must need no escapes. */
 #define METRIC_LABELS_MAX 4
 struct metric_labels {
 	const char *pairs[2 * METRIC_LABELS_MAX + 1];
 };
 
-/* Returns the labels with one more, for which there must be room. */
+/* Returns the labels with one more label, for which there must be room. */
 struct metric_labels metric_labels_with(
     const struct metric_labels *labels, const char *name, const char *value);
 
@@ -29,8 +29,9 @@ void metric_begin(
 void metric_number(FILE *out, const char *name,
     const struct metric_labels *labels, uint64_t value);
 
-/* Writes a sample from the text of a number, divided by parts, which is 1000
- * (milliseconds to seconds) or 1000000.  0 or 1: the text as it is. */
+/* Writes a sample whose value is the number in the text, divided by parts:
+ * 1000, as from milliseconds to seconds, or 1000000; with 0 or 1 the text as it
+ * is. */
 void metric_text(FILE *out, const char *name,
     const struct metric_labels *labels, const char *number, unsigned parts);
 

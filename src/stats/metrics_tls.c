@@ -39,7 +39,7 @@ read_under_way(const struct tls_counts *n)
 	return n->begun > ended ? n->begun - ended : 0;
 }
 
-/* read NULL: alerts. */
+/* The metrics of a section.  read is NULL for alerts. */
 static const struct section_metric {
 	const char *name, *type, *help;
 	uint64_t (*read)(const struct tls_counts *n);
@@ -117,7 +117,8 @@ metrics_put_tls(FILE *out, const struct spec *spec, size_t number)
 				put_section(out, metric, &spec->tls[i], role);
 }
 
-/* The certificates are the same in both roles. */
+/* Returns a context of the section, or NULL.  Both roles have the same
+ * certificates. */
 static struct tls_context *
 context_of(const struct tls_spec *tls)
 {

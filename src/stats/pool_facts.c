@@ -63,7 +63,7 @@ pool_facts_threads(
 	return i;
 }
 
-/* Works on a copy, so that all figures are from the same moment. */
+/* Computes all figures from one copy, so that they fit each other. */
 struct times
 times_of(const struct histogram *histogram)
 {

@@ -32,7 +32,7 @@ void pool_facts_read(
  * pool has no thread. */
 void pool_cpus(struct pool *pool, cpu_set_t *ret_cpus);
 
-/* Reads at most n threads; returns how many. */
+/* Reads the status of at most n threads.  Returns how many it has read. */
 size_t pool_facts_threads(
     struct pool *pool, struct thread_status *ret_threads, size_t n);
 
@@ -42,7 +42,8 @@ struct times {
 	double p50_us, p90_us, p99_us, max_us;
 };
 
-/* The owner of the histogram may add to it during the call. */
+/* Returns the percentiles.  The owner of the histogram may add to it during the
+ * call. */
 struct times times_of(const struct histogram *histogram);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* -- the status of a server -- */
 
-/* Whether checks are configured and not paused. */
+/* Returns whether checks are configured and not paused. */
 static bool
 has_check(const struct server *server)
 {
@@ -81,7 +81,7 @@ row_service(const struct stat_row *row)
 	                       : "BACKEND";
 }
 
-/* HAProxy does not show the path of a unix socket either. */
+/* Shows no path of a unix socket, as HAProxy does not either. */
 static void
 put_server_address(struct field *out, const struct server *server)
 {
@@ -102,7 +102,8 @@ frontend_pool(const struct frontend *frontend)
 	return frontend->model->spec->pools[frontend->spec->pool].name;
 }
 
-/* The sum of the servers' limits, if each server has one. */
+/* Returns the sum of the servers' limits, if each server has one, but at most
+ * the sessions that the process may have. */
 static uint64_t
 backend_sessions_max(const struct stat_row *row)
 {
@@ -182,8 +183,8 @@ put_row_status(struct field *out, const struct stat_row *row)
 	}
 }
 
-/* For a backend, the sum over the servers that get sessions at present, as in
- * HAProxy. */
+/* Returns the weight of a server, or for a backend the sum over the servers
+ * that get sessions at present, as in HAProxy. */
 static uint64_t
 row_weight(const struct stat_row *row,
     unsigned (*weight_of)(const struct server *server))

@@ -38,13 +38,14 @@ struct stat_row {
 	const struct rate *rate;
 };
 
-/* Returns the row of a frontend.  The caller sets facts and what is hidden. */
+/* Returns the row of a frontend.  The caller sets facts, servers_hidden and
+ * addresses_hidden. */
 struct stat_row stat_row_of_frontend(const struct frontend *frontend);
 
-/* Returns the row of a backend.  The caller sets facts and what is hidden. */
+/* Returns the row of a backend.  The caller sets the same members. */
 struct stat_row stat_row_of_backend(const struct backend *backend);
 
-/* Returns the row of a server.  The caller sets facts and what is hidden. */
+/* Returns the row of a server.  The caller sets the same members. */
 struct stat_row stat_row_of_server(const struct server *server);
 
 struct stat_column {
@@ -53,8 +54,8 @@ struct stat_column {
 	const char *desc;
 	unsigned rows; /* ROW_ bits: a row with one of them has a value */
 
-	/* Reads the value of such a row; leaves the field absent where there is
-	 * no value. */
+	/* Reads the value of such a row.  Leaves the field absent if there is
+	 * none. */
 	void (*read)(const struct stat_row *row, struct field *out);
 
 	bool address;             /* empty where row->addresses_hidden */
@@ -72,21 +73,22 @@ struct stat_column {
 extern const struct stat_column stat_columns[];
 extern const size_t stat_columns_n;
 
-/* Whether rows of that kind, one of ROW_FRONTEND, ROW_BACKEND and ROW_SERVER,
- * may have a value. */
+/* Returns whether rows of that kind, one of ROW_FRONTEND, ROW_BACKEND and
+ * ROW_SERVER, may have a value. */
 bool stat_column_applies(const struct stat_column *column, unsigned kind);
 
-/* The metric's name without prefix and kind, or NULL if rows of that kind have
- * no such metric. */
+/* Returns the metric's name without prefix and kind, or NULL if rows of that
+ * kind have no metric of the column. */
 const char *stat_column_metric(const struct stat_column *column, unsigned kind);
 
-/* The value in that row, absent if it has none. */
+/* Returns the value in that row; the field is absent if there is none. */
 struct field stat_column_read(
     const struct stat_column *column, const struct stat_row *row);
 
 /* Writes the status of the server as HAProxy words it.  `UP 2/3` means that two
- * more failed checks take it down, `DOWN 1/2` that one of two successful checks
- * is there.  A server that tracks another one has the status of that one. */
+ * more failed checks take it down, `DOWN 1/2` that one of the two passed checks
+ * that it needs is there.  A server that tracks another one has that one's
+ * status. */
 void server_status_text(const struct server *server, char *out, size_t size);
 
 /* Writes `# pxname,svname,...`. */

@@ -41,7 +41,7 @@ struct stat_facts {
 	bool stopping;
 };
 
-/* Reads them. */
+/* Reads these values. */
 struct stat_facts stat_facts_read(const struct control *control);
 
 /* The position of the next row.  All zero is the first row. */
@@ -53,12 +53,14 @@ struct stat_cursor {
 struct stat_row;
 
 /* Reads the next row, in the order of `show stat`, and advances the cursor. The
- * caller sets facts and what is hidden.  Returns false behind the last row. */
+ * caller sets facts, servers_hidden and addresses_hidden.  Returns false behind
+ * the last row. */
 bool stat_rows_next(const struct model *model, struct stat_cursor *cursor,
     struct stat_row *ret_row) MUST_CHECK;
 
-/* Writes rows from the cursor on, about size bytes.  Returns false when all
- * rows are written.  The model may differ from that of the previous call. */
+/* Writes rows from the cursor on, about size bytes, and advances the cursor.
+ * Returns false once all rows are written.  The model may differ from that of
+ * the previous call. */
 bool stat_rows_render(FILE *out, size_t size, const struct model *model,
     const struct stat_filter *filter, const struct stat_facts *facts,
     struct stat_cursor *cursor);
@@ -75,7 +77,7 @@ bool stat_filter_parse(const struct model *model, const char *const *args,
  */
 struct answer_rest *stat_rows_new(const struct stat_filter *filter);
 
-/* The same for all rows. */
+/* Returns all rows in that form, as stat_rows_new does. */
 struct answer_rest *stat_rows_all(enum field_form form);
 
 #endif

@@ -57,7 +57,8 @@ stat_row_of_server(const struct server *server)
 	return row;
 }
 
-/* The position counts the columns without `-`. */
+/* Returns the name of the column in that row.  The position counts the columns
+ * without `-`. */
 static struct field_name
 field_name_of(const struct stat_column *column, const struct stat_row *row)
 {
