@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 
-/* Starts a timer that was initialized: from now on it runs whenever
- * clock_now_ms is a multiple of every_ms.  The loop's thread. */
+/* Starts a timer that was initialized.  Its callback runs whenever clock_now_ms
+ * is a multiple of every_ms.  Runs on the loop's thread. */
 static inline void
 aligned_timer_start(struct ev_loop *loop, ev_timer *timer, uint64_t every_ms)
 {

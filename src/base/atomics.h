@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Atomic operations with the memory order in the name.
  *
- * Every word that two threads share is accessed through these and nothing
- * else, so a grep for `atomic_` finds each of them.  Bare fences are not used:
- * where a store must be seen before a later load, the store is a swap
- * (swap_seq), which the hardware orders and ThreadSanitizer understands.
- * Release and acquire sides that belong together carry the same tag, [P1],
- * [P2] ..., in a comment at both ends; src/SHARED_WORDS.md lists them.
+ * Every word that two threads share is accessed only through these operations,
+ * so a grep for `atomic_` finds all accesses.  Bare fences are not used: where
+ * a store must be seen before a later load, the store is a swap (swap_seq),
+ * which the hardware orders and ThreadSanitizer understands.  Release and
+ * acquire sides that belong together carry the same tag, [P1], [P2] ..., in a
+ * comment at both ends; src/SHARED_WORDS.md lists them.
  *
  * The operations work on plain integers and pointers of up to eight bytes.
  */
@@ -48,7 +48,7 @@
 	__atomic_compare_exchange_n(                                           \
 	    (p), (expected), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)
 
-/* In a loop that waits for another thread. */
+/* Tells the CPU that this loop waits for another thread. */
 #if defined(__x86_64__) || defined(__i386__)
 #define cpu_relax() __builtin_ia32_pause()
 #elif defined(__aarch64__)

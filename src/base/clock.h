@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Time: monotonic for every interval and deadline, wall only for the log.
+ * Time: the monotonic clock for intervals and deadlines, wall time for logs and
+ * for times that are shown.
  *
- * The monotonic clock can be replaced by a test, before threads start.
+ * A test may replace the monotonic clock before threads start.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -12,7 +13,8 @@
 #define NS_PER_MS 1000000ull
 #define NS_PER_S  1000000000ull
 
-/* CLOCK_MONOTONIC, about 25 ns through the vDSO. */
+/* Returns CLOCK_MONOTONIC in nanoseconds.  Takes about 25 ns through the vDSO.
+ * Any thread, like all functions here but clock_replace. */
 uint64_t clock_now_ns(void);
 
 static inline uint64_t
@@ -21,10 +23,10 @@ clock_now_ms(void)
 	return clock_now_ns() / NS_PER_MS;
 }
 
-/* CLOCK_REALTIME in microseconds since 1970. */
+/* Returns CLOCK_REALTIME in microseconds since 1970. */
 uint64_t clock_wall_us(void);
 
-/* NULL puts the real clock back. */
+/* Replaces the monotonic clock, for tests.  NULL puts the real one back. */
 void clock_replace(uint64_t (*now_ns)(void));
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * ENSURE: a condition that only a bug in lfproxy can break.
  *
- * Always on, in every build.  It is never used for what a peer, an operator
- * or the kernel under load can cause: those are errors and are handled.
+ * Always on, in every build.  ENSURE is never used for what a peer, an operator
+ * or the kernel under load can cause: such errors are handled.
  */
 #ifndef BASE_ENSURE_H
 #define BASE_ENSURE_H

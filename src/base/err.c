@@ -35,7 +35,7 @@ err_list_init(struct err_list *list)
 	*list = (struct err_list){.n = 0};
 }
 
-/* Forgets the entries but not their number. */
+/* Frees the entries, but keeps their number. */
 static void
 drop_entries(struct err_list *list)
 {
@@ -54,8 +54,8 @@ err_list_fini(struct err_list *list)
 	err_list_init(list);
 }
 
-/* Returns where an entry for that place belongs: behind those of the same file,
- * up to the same line, or at the end. */
+/* Returns the index for a new entry: behind the entries of the same file up to
+ * that line, or at the end. */
 static size_t
 err_list_place(const struct err_list *list, const char *file, unsigned line)
 {
@@ -94,7 +94,7 @@ err_list_add(struct err_list *list, const char *file, unsigned line,
 	if (e.text)
 		printable_clean(e.text, '?');
 	e.file = strdup(file ? file : "");
-	/* Once an entry was lost only the count goes on. */
+	/* Once an entry was lost, only the number grows. */
 	if (e.file && e.text && (list->n == 0 || list->entries))
 		grown =
 		    reallocarray(list->entries, list->n + 1, sizeof(*grown));

@@ -18,12 +18,12 @@ struct err {
 	char text[512];
 };
 
-/* Sets the sentence (cut to fit).  Always false: `return err_set(e, ...);`
- * err may be NULL when the caller does not want to know. */
+/* Sets the sentence, cut to fit; does nothing if err is NULL.  Always returns
+ * false, for `return err_set(err, ...);`. */
 bool err_set(struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Sets the sentence to "out of memory".  Always false. */
+/* Sets the sentence to "out of memory".  Always returns false. */
 bool err_oom(struct err *err);
 
 /* An entry of a list; line 0 means that the whole file is meant. */
@@ -33,7 +33,7 @@ struct err_entry {
 	char *text;
 };
 
-/* By file in order of first appearance, then by line. */
+/* Errors by file, in the order in which files first appear, then by line. */
 struct err_list {
 	struct err_entry *entries;
 	size_t n;
@@ -44,9 +44,10 @@ void err_list_init(struct err_list *list);
 /* Frees the entries; the list is then empty. */
 void err_list_fini(struct err_list *list);
 
-/* Copies file and text, with secrets masked (base/secrets.h); file NULL: the
- * sentence stands alone.  When memory is short the entry is lost, but n is
- * counted up all the same, so that an error never turns into success. */
+/* Adds an entry with copies of file and text, in which secrets are masked
+ * (base/secrets.h).  file NULL: the sentence stands alone.  When memory is
+ * short the entry is lost, but n still grows, so that an error never turns into
+ * success. */
 void err_list_add(struct err_list *list, const char *file, unsigned line,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 

@@ -17,7 +17,7 @@ struct kept {
 	char *texts; /* its about and its text, in one block; NULL: lost */
 };
 
-/* Pages that were never written to take no memory. */
+/* Pages of the ring that were never written to take no memory. */
 static struct kept ring[EVENTS_MAX];
 static uint64_t added;
 static bool skip_next;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * Events: what has happened to servers, backends, pools and the process.  They
- * are logged and kept, so that an operator can still list them later.
+ * Events: changes of servers, backends, pools and the process.  Events are
+ * logged and kept, so that an operator can still list them later.
  *
- * The last EVENTS_MAX are kept for as long as the process lives; reloads are
- * events, and change none.  Every event has a number, from 1 on: a client that
- * has seen number n asks for those after it, and a gap shows how many it
+ * The last EVENTS_MAX events are kept as long as the process lives, over
+ * reloads as well.  Every event has a number, from 1 on: a client that has seen
+ * number n asks for the events after it, and a gap shows how many it has
  * missed.
  *
- * A text takes what it needs, from malloc.  Without memory an event is logged,
- * and kept without its words.
+ * The text of an event is allocated by malloc.  When memory is short, the event
+ * is logged, and kept without its text.
  *
- * Control thread only.  Data threads count what they find, and the control
- * thread makes an event of the count.
+ * All functions run on the control thread.  Data threads only count, and the
+ * control thread makes events of the counts.
  */
 #ifndef BASE_EVENTS_H
 #define BASE_EVENTS_H
@@ -26,7 +26,7 @@
 #define EVENT_TEXT_SIZE  440 /* at most, with the NUL; the rest is cut */
 #define EVENT_ABOUT_SIZE 96
 
-/* X(identifier, name): the name is what programs look for and stays. */
+/* X(identifier, name): programs look for the name, so it never changes. */
 #define EVENTS_TABLE(X)                                                        \
 	X(EVENT_START, "start")                                                \
 	X(EVENT_STOP, "stop")                                                  \
@@ -86,19 +86,19 @@ struct event {
 	const char *text;  /* as logged: the cause in words */
 };
 
-/* Logs the text at that level and keeps it.  about is PROXY/PART, or PROXY, or
- * nothing, where part, or both, are NULL. */
+/* Logs the text at that level and keeps it.  about becomes PROXY/PART; PROXY if
+ * part is NULL; "" if both are NULL. */
 void event_add(enum event_kind kind, enum log_level level, const char *proxy,
     const char *part, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Keeps the text without logging it: another log line says the same. */
+/* Keeps the text without logging it, because another log line says the same. */
 void event_add_unlogged(enum event_kind kind, enum log_level level,
     const char *proxy, const char *part, const char *text);
 
-/* With true: the next event_add does nothing.  Its event would be that of a
- * change which the caller is about to make, and has an event of its own for.
- * With false: ends that, in case there was none. */
+/* With true: makes the next event_add do nothing.  The caller is about to make
+ * a change, and adds an event of its own for it.  With false: ends this, in
+ * case the change has added no event. */
 void events_skip_next(bool skip);
 
 /* Returns the number of events kept. */

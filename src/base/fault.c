@@ -245,8 +245,8 @@ fault_load(char *const *environment, struct err *err)
 	return true;
 }
 
-/* The same faults for the same order of calls, without a pattern that could
- * keep step with what is called. */
+/* Returns whether call number n is chosen: always the same calls, but in no
+ * pattern that could keep step with the program. */
 static bool
 chosen(uint64_t n, uint32_t share)
 {
@@ -279,8 +279,9 @@ be_slow(struct slow *slow)
 	atomic_sub_relaxed(&slow->under_way, 1u);
 }
 
-/* Slots are given out one after the other: of 100 sessions that are open at a
- * time, a share of 1% is one. */
+/* Returns whether all turns of the session are slow.  Slots are given out one
+ * after the other, so of 100 sessions that are open at a time a share of 1% is
+ * one. */
 static bool
 is_slow_session(uint32_t slot, bool session)
 {

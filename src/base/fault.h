@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Faults on purpose, in the build `make MODE=fault` and in no other: elsewhere
- * every function here is an empty inline one and no variable is read.
+ * Faults on purpose, in builds of `make MODE=fault` only.  In other builds
+ * every function here is inline and does nothing, and no variable is read.
  *
  *   LFPROXY_FAULT_SLOW=SHARE:TIME[:busy][:at-once=N]   turns, at random
  *   LFPROXY_FAULT_SLOW_SESSIONS=...[:declared]         the same, all turns of
@@ -23,7 +23,8 @@
  * `count` times.  Calls are counted over all threads, from the start of the
  * program.
  *
- * A further call is a line in fault.c and `fault_fails(...)` where it is made.
+ * To make a further call fail takes a line in fault.c, and `fault_fails(...)`
+ * where the call is made.
  */
 #ifndef BASE_FAULT_H
 #define BASE_FAULT_H
@@ -56,12 +57,13 @@ enum fault_switch {
 
 #ifdef LFPROXY_FAULTS
 
-/* Before any thread starts: takes the variables from the environment (as
- * environ(7)).  Returns false when one is unknown or malformed. */
+/* Reads the variables from the environment, in the form of environ(7).  Called
+ * before any thread starts.  Returns false when one is unknown or malformed. */
 bool fault_load(char *const *environment, struct err *err) MUST_CHECK;
 
-/* Called before a handler's turn. session: false for a listener; declared:
- * whether the turn was declared long. */
+/* Slows the turn down if it is chosen.  Called before a handler's turn.
+ * session: false for a listener.  declared: whether the turn was declared long.
+ */
 void fault_turn(uint32_t slot, bool session, bool declared);
 
 /* Returns whether the handler's next turn is to be declared long.  session:
@@ -74,7 +76,7 @@ bool fault_fails(enum fault_call call);
 /* Returns whether the switch is set. */
 bool fault_is_on(enum fault_switch which);
 
-/* At a session's end: loses what the LEAK variables say. */
+/* Loses what the LEAK variables say.  Called at the end of a session. */
 void fault_leak(void);
 
 #else

@@ -3,8 +3,8 @@
  *
  *   inotify --changed--> of interest --settle_ms without another--> settled
  *
- * The owner knows which files they are (interests.h) and reads them, mostly on
- * a thread, which adds the watches to the descriptor `inotify`.
+ * The owner knows which files are watched (interests.h), and reads them.  Most
+ * owners do so on a thread, which adds the watches to the descriptor `inotify`.
  *
  * All functions run on the control thread and never block.
  */
@@ -19,15 +19,18 @@
 struct interests;
 
 struct file_watch_owner {
-	/* `certificates`: what is not followed when watches fail. */
+	/* The files in words, as `certificates`, for messages. */
 	const char *what;
-	/* A program may write several files, or one file in several steps. */
+	/* How long to wait after a change: a program may write several files,
+	 * or one file in several steps. */
 	uint64_t settle_ms;
-	/* Files that change all the time are read all the same. */
+	/* The longest wait after the first change: files that change all the
+	 * time are read as well. */
 	uint64_t settle_max_ms;
 	/* Returns whether the event is of interest, and notes for what. */
 	bool (*changed)(void *arg, const struct inotify_event *event);
-	/* Whether a watch is in use, or a reading under way may be using it. */
+	/* Returns whether a watch is in use, or may be in use by a reading that
+	 * is under way. */
 	bool (*uses)(void *arg, int wd);
 	void (*settled)(void *arg);
 	void *arg;
@@ -39,12 +42,12 @@ struct file_watch {
 	int inotify;          /* -1: not opened */
 	ev_io io;
 	ev_timer settle;
-	uint64_t first_ms; /* of the events that settle; 0: none */
+	uint64_t first_ms; /* time of the first event that settles; 0: none */
 	bool warned;       /* that changes are not noticed */
 	struct file_watch_owner owner;
 };
 
-/* Starts without a descriptor; copies the owner. */
+/* Initializes the watch, without a descriptor.  Copies the owner. */
 void file_watch_start(struct file_watch *watch, struct ev_loop *loop,
     const struct file_watch_owner *owner);
 
@@ -52,31 +55,34 @@ void file_watch_start(struct file_watch *watch, struct ev_loop *loop,
  * watch.  Returns false if the system refuses, which is logged once. */
 bool file_watch_open(struct file_watch *watch);
 
-/* Calls settled that much later, unless further events follow. */
+/* Calls settled after settle_ms, or later if further events follow. */
 void file_watch_settle_in(struct file_watch *watch, uint64_t settle_ms);
 
-/* The owner reads now what has changed so far. */
+/* Notes that the owner reads the files now: changes so far do not lead to
+ * settled any more. */
 void file_watch_read(struct file_watch *watch);
 
-/* Leaves events to the kernel while a thread reads: changed cannot tell yet
- * which of them concern the files that the thread finds. */
+/* Stops reading events while a thread reads the files, and leaves them in the
+ * kernel: changed cannot tell yet which events concern files that the thread
+ * finds. */
 void file_watch_hold(struct file_watch *watch);
 
-/* The owner knows these files now. */
+/* Reads events again: the owner knows now which files the thread has found. */
 void file_watch_go_on(struct file_watch *watch);
 
-/* Whether changes are settling: settled will be called. */
+/* Returns whether changes are settling, so that settled will be called. */
 bool file_watch_is_settling(const struct file_watch *watch);
 
 /* Ends the watches of former interests that are not used any more. */
 void file_watch_drop(
     const struct file_watch *watch, const struct interests *former);
 
-/* Logs once that directories of these interests cannot be watched, if so. */
+/* Logs, once, if directories of these interests cannot be watched. */
 void file_watch_warn(
     struct file_watch *watch, const struct interests *interests);
 
-/* Does nothing if it was not started. */
+/* Ends the watch and closes its descriptor.  Does nothing if it was not
+ * started. */
 void file_watch_stop(struct file_watch *watch);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * See grace.h.
  *
- * The epoch only grows, from 1.  A reader announces the epoch
- * it found; the writer retires an object with the epoch of that moment and then
- * moves the epoch on.  An object may go once no reader announces an epoch up to
- * the object's own.
+ * The epoch starts at 1 and only grows.  A reader announces the epoch that it
+ * finds.  The writer retires an object with the present epoch and then
+ * increments the epoch.  An object may be freed once no reader announces an
+ * epoch up to the object's.
  */
 #include "base/grace.h"
 
@@ -23,7 +23,7 @@ struct retired {
 };
 
 struct grace {
-	uint64_t epoch CACHE_LINE_ALIGNED; /* written by control alone */
+	uint64_t epoch CACHE_LINE_ALIGNED; /* written by the control thread */
 	struct lock lock;                  /* of readers */
 	struct grace_reader *readers;
 	struct retired *oldest, **newest; /* control thread only */
@@ -83,7 +83,7 @@ grace_leave(struct grace_reader *reader)
 	atomic_store_release(&reader->epoch, 0);
 }
 
-/* The oldest epoch that some reader is still in, or the present one. */
+/* Returns the oldest epoch that a reader announces, or the present one. */
 static uint64_t
 oldest_epoch(struct grace *grace)
 {

@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Makes room for one more in an array of n elements from malloc (NULL: none so
- * far) that has room for *room; doubles it, so that n appends copy no more than
- * 2 n elements.  Returns the array; NULL without memory, and all is as it was.
- */
+/* Makes room for one more element in an array from malloc, NULL at first, which
+ * has n elements of that size and room for *room.  Doubles the room, so that n
+ * appends copy no more than 2 n elements.  Returns the array, or NULL when
+ * memory is short; then nothing has changed. */
 static inline void *
 grow(void *array, size_t n, size_t *room, size_t size)
 {

@@ -3,8 +3,8 @@
  */
 #include "base/histogram.h"
 
-/* Values 0 to 3 have buckets of their own; from 4 on the two bits below the
- * highest choose among four. */
+/* Values 0 to 3 have buckets of their own.  From 4 on, the two bits below the
+ * highest one choose among the four buckets of a power of two. */
 unsigned
 histogram_bucket(uint64_t ns)
 {

@@ -2,9 +2,9 @@
  * A histogram of times: log-linear, so that a value is known to within a fifth
  * from nanoseconds to minutes.
  *
- * Each power of two is split into four.  One thread adds, or all do with
- * histogram_add_shared; any thread reads, word by word: a reading while
- * another thread adds may miss the last few values.
+ * Each power of two is split into four.  One thread adds values, or any thread
+ * does with histogram_add_shared.  Any thread reads, word by word; a reading
+ * while another thread adds may miss the last few values.
  */
 #ifndef BASE_HISTOGRAM_H
 #define BASE_HISTOGRAM_H
@@ -26,13 +26,14 @@ unsigned histogram_bucket(uint64_t ns);
 /* Returns the first value of a bucket. */
 uint64_t histogram_bucket_start_ns(unsigned bucket);
 
-/* The thread that owns the histogram. */
+/* Adds a time.  Runs on the thread that owns the histogram. */
 void histogram_add(struct histogram *histogram, uint64_t ns);
 
-/* Any thread, of a histogram that several threads add to. */
+/* Adds a time to a histogram to which several threads add.  Any thread. */
 void histogram_add_shared(struct histogram *histogram, uint64_t ns);
 
-/* Back to empty, word by word; what others add meanwhile may be lost. */
+/* Empties the histogram, word by word.  Times that other threads add meanwhile
+ * may be lost. */
 void histogram_clear(struct histogram *histogram);
 
 /* Adds from's counts to into, which belongs to the caller. */
@@ -41,8 +42,9 @@ void histogram_merge(struct histogram *into, const struct histogram *from);
 /* Returns the number of values. Any thread. */
 uint64_t histogram_count(const struct histogram *histogram);
 
-/* The value that a share (0 to 1) of all values do not exceed: the end of its
- * bucket, or the greatest value seen if that is less; 0 if there are none. */
+/* Returns the time that a share (0 to 1) of all values do not exceed: the end
+ * of its bucket, or the greatest value if that is less; 0 if there are no
+ * values. */
 uint64_t histogram_quantile_ns(const struct histogram *histogram, double share);
 
 #endif

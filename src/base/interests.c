@@ -38,7 +38,7 @@ struct walk {
 	unsigned links;
 };
 
-/* Returns the watch, or -1. */
+/* Watches a directory.  Returns the watch, or -1. */
 static int
 watch_directory(struct interests_search *search, const char *dir)
 {
@@ -56,7 +56,7 @@ watch_directory(struct interests_search *search, const char *dir)
 	return search->wd;
 }
 
-/* name NULL: every name. */
+/* Adds an interest in a name of the directory; NULL: every name. */
 static void
 interest_append(
     struct interests_search *search, const char *dir, const char *name)
@@ -98,7 +98,8 @@ path_join(const char *dir, const char *name, char out[PATH_MAX])
 	return snprintf(out, PATH_MAX, "%s%s%s", dir, slash, name) < PATH_MAX;
 }
 
-/* Puts the target of the link in front of what is left of the path. */
+/* Puts the target of the link in front of what is left of the path.  Returns
+ * false if that is not possible. */
 static bool
 link_follow(struct walk *walk, const char *link)
 {
@@ -117,9 +118,9 @@ link_follow(struct walk *walk, const char *link)
 	return true;
 }
 
-/* Follows the path to its end, or to where something is missing, and notes
- * every link, and the end unless it is a directory.  walk->dir is the directory
- * then, if it is one. */
+/* Follows the path to its end, or to the first part that does not exist, and
+ * notes every link, and the last part unless it is a directory.  Returns
+ * whether the path leads to a directory, which walk->dir is then. */
 static bool
 path_follow(struct interests_search *search, struct walk *walk)
 {
@@ -153,7 +154,8 @@ path_walk_begin(struct walk *walk, const char *path)
 	snprintf(walk->rest, sizeof(walk->rest), "%s", path);
 }
 
-/* Follows the directory of a path; remembers the answer. */
+/* Follows the directory of a path, and remembers the result.  Returns false if
+ * it is no directory. */
 static bool
 directory_follow(
     struct interests_search *search, struct walk *walk, const char *path)
@@ -218,7 +220,7 @@ compare_watches(const void *a, const void *b)
 	return (x->wd > y->wd) - (x->wd < y->wd);
 }
 
-/* By watch, then by name, NULL first. */
+/* Compares by watch, then by name, NULL first. */
 static int
 compare_interests(const void *a, const void *b)
 {
@@ -231,8 +233,8 @@ compare_interests(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Sorts, and drops names that are there twice, or whose directory counts as a
- * whole. */
+/* Sorts the interests.  Drops repeated names, and names in a directory of which
+ * every name is of interest. */
 static void
 interests_sort(struct interests *interests)
 {

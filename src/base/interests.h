@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The directories whose changes may change what is read from files.
+ * The directories in which a change may change the contents that are read from
+ * files.
  *
- * A file can be replaced by a rename, so its directory is watched; and where it
- * is a symbolic link, or a directory on the way to it is, also the directory of
- * the link's target: live/www/cert.pem -> ../../archive/www/cert3.pem, or
- * ..data -> ..2026_01_31.
+ * A file can be replaced by a rename, so its directory is watched.  If the
+ * file, or a directory on the way to it, is a symbolic link, the directory of
+ * the link's target is watched as well: live/www/cert.pem ->
+ * ../../archive/www/cert3.pem, or ..data -> ..2026_01_31.
  */
 #ifndef BASE_INTERESTS_H
 #define BASE_INTERESTS_H
@@ -31,8 +32,9 @@ struct interests_search;
 
 /* Begins a search, which adds a watch to the inotify descriptor for each
  * directory that it finds.  Any thread; the functions of a search block for the
- * directories.  interests_end and interests_fini follow.  Returns NULL when
- * memory is short, which *ret_interests says as well. */
+ * directories.  The caller ends it with interests_end, and later calls
+ * interests_fini.  Returns NULL when memory is short, with out_of_memory set in
+ * *ret_interests. */
 struct interests_search *interests_begin(
     int inotify, struct interests *ret_interests);
 
@@ -53,7 +55,7 @@ void interests_fini(struct interests *interests);
 bool interests_have(
     const struct interests *interests, int wd, const char *name);
 
-/* Returns whether both are the same. */
+/* Returns whether both have the same names of the same watches. */
 bool interests_equal(const struct interests *a, const struct interests *b);
 
 #endif

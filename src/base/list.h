@@ -64,7 +64,7 @@ list_splice(struct list *from, struct list *to)
 	for (struct list *node = (head)->next; node != (head);                 \
 	     node = node->next)
 
-/* The body may remove (and free) the node it stands on. */
+/* The body may remove and free `node`. */
 #define list_for_each_safe(node, head)                                         \
 	for (struct list *node = (head)->next, *node##_next = node->next;      \
 	     node != (head); node = node##_next, node##_next = node->next)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Mutexes, with a check of the project's rule about them: a data thread holds
- * at most one lock at a time, and besides it at most one leaf.  So data threads
- * cannot deadlock.
+ * at most one lock at a time, and at most one leaf lock in addition.  So data
+ * threads cannot deadlock.
  *
  * Builds with LFPROXY_LOCK_CHECKS (MODE=debug and the sanitizers) abort when a
  * data thread breaks the rule.  In all other builds a lock is a plain mutex.
@@ -31,7 +31,7 @@ struct lock_holder {
 };
 extern _Thread_local struct lock_holder lock_holder;
 
-/* The rule holds for the calling thread from now on. */
+/* Makes the rule hold for the calling thread from now on. */
 static inline void
 lock_mark_data_thread(void)
 {

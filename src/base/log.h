@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The log: messages for the operator, and whatever else wants to be a line.
+ * The log: messages for the operator, and lines of access logs.
  *
  * Lines go through bounded rings to writer threads, one for each target, so
  * that no other thread ever waits for a terminal, a pipe, a disk or a syslog
@@ -19,8 +19,9 @@
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO };
 
-/* A message for the operator: `lfproxy: warning: ...`.  The message ends in
- * what to do, where there is something to do. */
+/* Logs a message for the operator: `lfproxy: warning: ...`.  The message ends
+ * in what to do, where there is something to do.  Any thread.  Never waits
+ * between log_start and log_stop. */
 void log_message(enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 #define log_error(...)   log_message(LOG_LEVEL_ERROR, __VA_ARGS__)
@@ -33,14 +34,15 @@ struct log_limit {
 	uint64_t left_out;
 };
 
-/* Writes at most one message a second for each limit, with the number of those
- * left out since: for what peers and load can cause.  Any thread. */
+/* Logs at most one message a second for each limit, with the number of messages
+ * that were left out since: for what peers and load can cause.  Any thread. */
 void log_limited(struct log_limit *limit, enum log_level level, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
 
-/* A line made later, by the writer thread: render gets the record's bytes and
- * appends one line with its newline to out, at most size bytes, which are
- * LOG_LINE_MAX or more; it returns the length. */
+/* A function that makes a line, later and on the writer thread.  It gets the
+ * bytes of the record, and writes one line with its newline to out: at most
+ * size bytes, which are LOG_LINE_MAX or more.  Returns the length of the line.
+ */
 #define LOG_RECORD_SIZE 960
 #define LOG_LINE_MAX    3584
 typedef size_t (*log_render)(const void *record, char *out, size_t size);
@@ -55,34 +57,37 @@ bool log_target_record(struct log_target *target, log_render render,
 struct log_sink_options;
 
 /* Opens the target for a sink, or finds it if it is open: equal options have
- * one target.  Returns false with err set when the sink cannot be opened.
- * Control thread, between log_start and log_stop. */
+ * one target.  Returns false with err set when the sink cannot be opened.  Runs
+ * on the control thread, between log_start and log_stop. */
 bool log_target_open(const struct log_sink_options *options,
     struct log_target **ret_target, struct err *err) MUST_CHECK;
 
-/* Control thread: called once for each log_target_open, when the caller logs to
- * the target no more.  After the last of these calls the writer writes what is
- * queued and ends.  Returns at once.  Does nothing after log_stop. */
+/* Closes the target.  Called once for each log_target_open, when the caller
+ * does not log to the target any more, on the control thread.  After the last
+ * of these calls the writer writes what is queued and ends.  Returns at once.
+ * Does nothing after log_stop. */
 void log_target_close(struct log_target *target);
 
-/* Control thread, now and then: forgets targets whose writers have ended. */
+/* Frees targets whose writers have ended.  Called now and then on the control
+ * thread. */
 void log_collect(void);
 
-/* Control thread: reopens every file, for log rotation.  No line is lost; lines
- * that were logged before may go to either file. */
+/* Has every file reopened, for log rotation.  No line is lost; lines that were
+ * logged before may go to either file.  Runs on the control thread. */
 void log_reopen(void);
 
 /* Starts the writer of standard error.  Returns 0 or -errno. */
 int log_start(void) MUST_CHECK;
-/* Writes out what is queued and ends the writers, for at most a second, and one
- * more for standard error.  False if one is stuck: then it may still touch what
- * records point to. */
+/* Has the writers write what is queued and end.  Waits for them for at most a
+ * second, and one more for standard error.  Returns false if a writer is stuck:
+ * it may still read what records point to. */
 bool log_stop(void);
 
-/* Lines that were dropped so far, by all targets. */
+/* Returns how many lines all targets have dropped so far. */
 uint64_t log_dropped(void);
 
-/* Control thread: the targets, with the rings of lines that wait. */
+/* Returns the memory of the targets, with their rings of lines that wait.  Runs
+ * on the control thread. */
 struct memory_use log_memory(void);
 
 #endif

@@ -17,8 +17,8 @@
 /* O_NONBLOCK is for a FIFO without a reader; a regular file ignores it. */
 #define FILE_FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
-/* Opens the directory of the path, as a place, and finds the name in it.
- * Returns -errno on failure. */
+/* Opens the directory of the path with O_PATH, and finds the name in it.
+ * Returns the descriptor, or -errno. */
 static int
 open_directory(const char *path, const char **ret_name)
 {
@@ -36,8 +36,7 @@ open_directory(const char *path, const char **ret_name)
 }
 
 /* Returns whether others than root and this user can put a link into the
- * directory. Root's own files are worth more, so for root a group counts as
- * others. */
+ * directory.  For root, whose files matter more, a group counts as others. */
 static bool
 others_can_write(int dir)
 {
@@ -49,7 +48,8 @@ others_can_write(int dir)
 	       (st.st_mode & others) != 0;
 }
 
-/* A hard link is a way to the files of others as well. */
+/* Closes the file if it has further hard links, which are another way to the
+ * files of others.  Returns fd, or -1 with errno set. */
 static int
 refuse_linked(int fd)
 {
@@ -63,7 +63,8 @@ refuse_linked(int fd)
 	return -1;
 }
 
-/* The mode holds for a file that is made here, whatever the umask. */
+/* Opens the file, or makes it with exactly this mode, whatever the umask is.
+ * Returns the descriptor, or -errno. */
 static int
 open_in(int dir, const char *name, mode_t mode)
 {
@@ -75,7 +76,7 @@ open_in(int dir, const char *name, mode_t mode)
 		(void)fchmod(fd, mode);
 	else if (errno == EEXIST)
 		fd = openat(dir, name, flags);
-	/* Removed in between: by a rotation, so there is a new one to make. */
+	/* A rotation has removed the file in between, so a new one is made. */
 	if (fd < 0 && errno == ENOENT)
 		fd = openat(dir, name, flags | O_CREAT, mode);
 	if (guarded)
@@ -209,7 +210,7 @@ log_sink_same(
 {
 	if (a->kind != b->kind || a->kind == LOG_SINK_STDERR)
 		return a->kind == b->kind;
-	/* The mode is only for making it. */
+	/* The mode matters only when the file is made. */
 	if (a->kind == LOG_SINK_FILE)
 		return strcmp(a->path, b->path) == 0;
 	return a->addr_len == b->addr_len &&

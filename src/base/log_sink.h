@@ -2,10 +2,9 @@
  * The destinations of log lines: standard error, a file, a syslog daemon.
  *
  * A sink belongs to one writer thread (base/log_target.h).  It takes lines or
- * says why it does not; to wait, to retry and to give up is the writer's part.
- * Files and sockets never block the writer; standard error may, because its
- * open file is shared with other processes, which would not expect it to be
- * non-blocking.
+ * says why it does not; the writer waits, retries and gives up.  Files and
+ * sockets never block the writer; standard error may, because its open file is
+ * shared with other processes, which would not expect it to be non-blocking.
  */
 #ifndef BASE_LOG_SINK_H
 #define BASE_LOG_SINK_H
@@ -20,7 +19,7 @@
 #include "base/err.h"
 
 enum log_sink_kind {
-	LOG_SINK_OFF, /* for the configuration: without a sink */
+	LOG_SINK_OFF, /* for the configuration: no sink */
 	LOG_SINK_STDERR,
 	LOG_SINK_FILE,
 	LOG_SINK_SYSLOG,
@@ -32,20 +31,20 @@ enum log_sink_kind {
 #define LOG_HOST_MAX   64
 #define LOG_DAEMON_MAX 253
 
-/* Two with the same options are the same place. */
+/* The options of a sink, see log_sink_same. */
 struct log_sink_options {
 	enum log_sink_kind kind;
-	/* A file: appended to, made with the mode if it is not there.  A FIFO
-	 * will do as well, if a process reads it.  A link is not followed in
-	 * a directory that others than root and this user can write. */
+	/* The file to append to, which is made with the mode if it does not
+	 * exist; or a FIFO, if a process reads it.  A link is not followed in a
+	 * directory to which others than root and this user can write. */
 	char path[LOG_PATH_MAX + 1];
 	uint32_t mode;
 	/* A syslog daemon: AF_UNIX (datagrams), AF_INET or AF_INET6 (UDP). */
 	struct sockaddr_storage addr;
 	socklen_t addr_len;
-	/* The daemon's name instead, "" for none.  The writer looks it up, with
-	 * look_up, which may block.  0, or an error that look_up_error has
-	 * words for. */
+	/* The daemon's name in place of addr, or "".  The writer looks the name
+	 * up with look_up, which may block, and returns 0 or an error for
+	 * look_up_error. */
 	char daemon[LOG_DAEMON_MAX + 1];
 	uint16_t daemon_port; /* host order */
 	int (*look_up)(const struct log_sink_options *options,
@@ -60,9 +59,10 @@ struct log_sink_options {
 struct log_sink {
 	struct log_sink_options options;
 	int fd;        /* -1: none now */
-	uint64_t lost; /* lines it took and knows to be lost, since asked */
-	/* A daemon that is given by name: where it is, len 0: not known; and
-	 * until then, why not, and when to look it up again. */
+	uint64_t lost; /* lines that it took and knows to be lost */
+	/* For a daemon that is given by name: its address, addr_len 0: not
+	 * known.  While it is not known: why, and when to look the name up
+	 * again. */
 	struct sockaddr_storage addr;
 	socklen_t addr_len;
 	int unknown;         /* an error for look_up_error, 0: none */
@@ -70,22 +70,25 @@ struct log_sink {
 	uint64_t pause_ms;
 };
 
-/* Returns false with err set when the place cannot be opened; a syslog daemon
- * that is not there yet is tried again with each line. */
+/* Opens the sink.  Returns false with err set when it cannot be opened.  A
+ * syslog daemon that is not there yet is no error: it is tried again with each
+ * line. */
 bool log_sink_open(struct log_sink *sink,
     const struct log_sink_options *options, struct err *err) MUST_CHECK;
 /* Closes the sink's descriptor. */
 void log_sink_close(struct log_sink *sink);
 
-/* Takes lines from the front, each with its newline: the bytes taken, which
- * need not end with a line, or -errno.  -EAGAIN: poll fd for room. */
+/* Takes lines from the front, each with its newline.  Returns the number of
+ * bytes taken, which need not end with a line, or -errno.  -EAGAIN: poll fd for
+ * room. */
 ssize_t log_sink_write(struct log_sink *sink, const char *lines, size_t size);
 
 /* Reopens the path of a file, for log rotation; on failure the old file stays
  * open.  Returns 0 or -errno.  Other sinks: returns 0. */
 int log_sink_reopen(struct log_sink *sink);
 
-/* Why the sink took no line, -errno of log_sink_write. */
+/* Returns why the sink took no line, as a text.  error: the errno that
+ * log_sink_write returned, without its sign. */
 const char *log_sink_error(const struct log_sink *sink, int error);
 
 #define LOG_SINK_NAME_SIZE 320
@@ -99,7 +102,8 @@ const char *log_sink_name(
 bool log_sink_same(
     const struct log_sink_options *a, const struct log_sink_options *b);
 
-/* log_sink_syslog.c. */
+/* Does what log_sink_write does, for LOG_SINK_SYSLOG.  See log_sink_syslog.c.
+ */
 ssize_t log_sink_syslog_write(
     struct log_sink *sink, const char *lines, size_t size);
 

@@ -18,11 +18,13 @@
 #define SEVERITY_INFO 6
 #define HEADER_SIZE   256
 
-/* A name that is not known is looked up again after a pause that doubles. */
+/* The pause before a name without an address is looked up again, which doubles
+ * each time. */
 #define PAUSE_MIN_MS 1000
 #define PAUSE_MAX_MS 30000
 
-/* Returns 0 or -errno.  Blocks where the daemon is given by name. */
+/* Finds the address of the daemon.  Returns 0 or -errno.  Blocks for a look-up
+ * if the daemon is given by name. */
 static int
 find_daemon(struct log_sink *sink)
 {
@@ -66,7 +68,7 @@ open_socket(struct log_sink *sink)
 	return 0;
 }
 
-/* Writes what comes before the line.  Returns its length. */
+/* Writes the header that precedes a line.  Returns its length. */
 static size_t
 syslog_header(const struct log_sink_options *o, char out[HEADER_SIZE])
 {

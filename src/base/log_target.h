@@ -47,7 +47,7 @@ struct log_target {
 	uint64_t give_up_ms; /* once it stops */
 };
 
-/* Always there; first in the list of targets. */
+/* The target for standard error, which is always the first in the list. */
 extern struct log_target log_standard_error;
 
 /* -- any thread -- */

@@ -17,12 +17,12 @@
 #include "base/thread.h"
 
 #define RING_CELLS 4096
-/* After the ring ran dry the writer naps this long before it goes to sleep, so
- * that a steady trickle of lines costs the threads no wake-ups.  A line is
- * written that much later at most. */
+/* When the ring has run dry, the writer naps this long before it goes to sleep,
+ * so that a steady trickle of lines costs the threads no wake-ups.  A nap
+ * delays a line by this much at most. */
 #define NAP_NS (2 * NS_PER_MS)
-/* A sink that failed is tried again after so long; one that is full, when there
- * is room, but orders are looked at this often. */
+/* The pause before a sink that failed is tried again.  A sink that is full is
+ * tried when it has room, but the writer looks for orders this often. */
 #define RETRY_MS 100
 /* When the log stops, a sink that takes nothing gets this much time. */
 #define GIVE_UP_MS 300
@@ -60,7 +60,8 @@ reopen(struct log_target *t)
 		log_info("reopened %s", name);
 }
 
-/* Waits until it makes sense to try again.  Returns false if it never will. */
+/* Waits until it makes sense to try the sink again.  Returns false if it never
+ * will. */
 static bool
 wait_for_sink(struct log_target *t, int error)
 {
@@ -93,7 +94,7 @@ wait_for_sink(struct log_target *t, int error)
 	return true;
 }
 
-/* Writes all of the lines, or those that the sink takes until it is given up.
+/* Writes all lines, or as many as the sink takes before the writer gives it up.
  */
 static void
 write_lines(struct log_target *t, const char *lines, size_t len)
@@ -158,8 +159,8 @@ report_dropped(struct log_target *t)
 	    (unsigned long long)n, log_sink_name(&t->sink.options, name));
 }
 
-/* Writes out what the ring holds, several lines to a call, and how many lines
- * it could not hold.  Returns whether it held any. */
+/* Writes the lines in the ring, several at a time, and reports how many were
+ * dropped.  Returns whether the ring had any. */
 static bool
 drain(struct log_target *t)
 {
@@ -183,7 +184,8 @@ drain(struct log_target *t)
 	return any;
 }
 
-/* Until it is woken, or until a report that had to wait is due. */
+/* Sleeps until the writer is woken, or until a report that had to wait is due.
+ */
 static void
 sleep_until_woken(struct log_target *t)
 {
@@ -198,7 +200,7 @@ sleep_until_woken(struct log_target *t)
 	until.tv_sec += 1;
 	if (sem_clockwait(&t->wake, CLOCK_MONOTONIC, &until) == 0)
 		return;
-	/* A thread that finds the word set from now on posts.  That post ends
+	/* A thread that has found the word set may still post.  Its post ends
 	 * the next sleep early, which is harmless. */
 	(void)atomic_swap_seq(&t->asleep, 0u);
 }
@@ -210,8 +212,8 @@ writer_main(void *arg)
 	struct log_target *t = arg;
 
 	for (;;) {
-		/* Before the look at the ring: what was put before the stop is
-		 * then seen by it. */
+		/* Read this before the ring, so that lines that were put before
+		 * the stop are seen. */
 		bool last = atomic_load_acquire(&t->stopping);
 
 		if (atomic_load_acquire(&t->reopening) &&
@@ -223,8 +225,9 @@ writer_main(void *arg)
 		}
 		if (last)
 			break;
-		/* Say so, then look once more: what was put or asked for before
-		 * that is seen now, a later one finds the word set. [P7] */
+		/* Set asleep, then look once more.  Lines and orders from
+		 * before that are seen now, and a thread with later ones finds
+		 * the word set. [P7] */
 		(void)atomic_swap_seq(&t->asleep, 1u);
 		if (drain(t) || atomic_load_seq(&t->stopping) ||
 		    atomic_load_seq(&t->reopening)) {
@@ -346,9 +349,8 @@ log_target_close(struct log_target *target)
 	stop_target(target);
 }
 
-/* Frees the targets whose writers have ended by then.  Returns whether all
- * have.
- */
+/* Frees the targets whose writers end until then.  Returns whether all have
+ * ended. */
 static bool
 join_leaving(const struct timespec *until)
 {

@@ -13,10 +13,10 @@
 struct memory_use {
 	uint64_t count;
 	uint64_t heap;   /* from malloc */
-	uint64_t mapped; /* from the system: mmap, static; what was touched */
+	uint64_t mapped; /* by mmap, or static: what was touched */
 };
 
-/* Returns the bytes of a block of malloc's with its head, 0 for NULL. */
+/* Returns the bytes of a block from malloc, its head included; 0 for NULL. */
 static inline uint64_t
 memory_of_block(const void *block)
 {

@@ -22,7 +22,7 @@
 #define MESSAGE_SIZE 512
 #define STATE_SIZE   80
 
-/* A stop takes a little longer than its bounds say: threads end, logs are
+/* The time beyond its bounds that a stop may take: threads end, and logs are
  * written out. */
 #define STOP_SPARE_MS 5000
 
@@ -40,8 +40,8 @@ static struct {
 	char name[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 } manager;
 
-/* Reads the time after which the manager misses a sign of life; 0: never, or
- * another process is watched. */
+/* Returns the time after which the manager misses a sign of life; 0: never, or
+ * it watches another process. */
 static uint64_t
 take_watchdog_usec(void)
 {
@@ -131,7 +131,7 @@ notify_close(void)
 	memset(&manager, 0, sizeof(manager));
 }
 
-/* Returns false when the message should be sent again later. */
+/* Sends a message.  Returns false if it should be sent again later. */
 static bool
 notify_transmit(const char *message)
 {
@@ -276,7 +276,8 @@ notify_alive_ms(void)
 	return manager.alive_ms;
 }
 
-/* A sign of life that is not taken is followed by others. */
+/* A message that the manager does not take is not repeated, because others
+ * follow. */
 void
 notify_alive(void)
 {
@@ -284,7 +285,8 @@ notify_alive(void)
 		(void)notify_transmit("WATCHDOG=1");
 }
 
-/* Without the store a restart refuses clients for a while. */
+/* A failure is ignored: without the store, a restart refuses clients for a
+ * while. */
 void
 notify_store(int fd, const char *name)
 {

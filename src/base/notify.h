@@ -6,9 +6,9 @@
  * environment names in NOTIFY_SOCKET: a path, or an abstract name after '@'.
  * Without that variable all functions do nothing.
  *
- * All functions are for the control thread and never block.  When the manager
- * does not take a message at once, notify_retry sends the newest state later:
- * READY and STOPPING are never lost to a full queue.
+ * All functions run on the control thread and never block.  When the manager
+ * does not take a message at once, notify_retry sends the newest state later,
+ * so READY and STOPPING are never lost to a full queue.
  */
 #ifndef BASE_NOTIFY_H
 #define BASE_NOTIFY_H
@@ -20,29 +20,31 @@
 
 #include "base/err.h"
 
-/* Before any thread starts: takes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID
- * out of the environment, so that no child process finds them.  Returns false
- * with err set when the name cannot be used; the caller may go on without
- * notifications. */
+/* Takes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID out of the environment,
+ * so that no child process finds them.  Called before any thread starts.
+ * Returns false with err set when the name cannot be used; the caller may go on
+ * without notifications. */
 bool notify_open(struct err *err) MUST_CHECK;
 /* Returns whether there is a manager. */
 bool notify_is_open(void);
 /* Connects the socket, so that messages arrive after a chroot(2). */
 void notify_connect(void);
-/* Returns whether a process of this root directory could open the socket, too,
- * or there is no manager. */
+/* Returns whether another process with this root directory could open the
+ * socket as well; true without a manager. */
 bool notify_can_be_reached(void);
 /* Closes the socket; after that all functions do nothing. */
 void notify_close(void);
 
-/* READY=1 and STATUS=: the start, or a reload, has been completed.  A line
- * feed ends the status. */
+/* Sends READY=1 and STATUS=: the start, or a reload, has been completed.  A
+ * line feed ends the status. */
 void notify_ready(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* RELOADING=1; notify_ready must follow, also when the reload is refused. */
+/* Sends RELOADING=1.  notify_ready must follow, also when the reload is
+ * refused. */
 void notify_reloading(void);
 
-/* STOPPING=1 and STATUS=.  The manager must wait for most_ms at least. */
+/* Sends STOPPING=1 and STATUS=, and asks the manager to wait for most_ms at
+ * least. */
 void notify_stopping(uint64_t most_ms, const char *status);
 
 /* Writes NOTIFY_SOCKET=... and, if the manager watches, WATCHDOG_USEC=..., else
@@ -50,32 +52,32 @@ void notify_stopping(uint64_t most_ms, const char *status);
  * a manager. */
 bool notify_variables(
     char *socket, size_t socket_size, char *watchdog, size_t watchdog_size);
-/* MAINPID= and BARRIER=1: another process is the service's main process from
- * now on, which the manager believes only while that process lives.  Returns a
- * descriptor that the caller closes, whose other end the manager closes when it
- * has read the message (POLLHUP); -ENOENT without a manager, -EAGAIN when the
- * function is to be called again later, or another error. */
+/* Sends MAINPID= and BARRIER=1: the process pid is the service's main process
+ * from now on.  The manager believes this only while that process lives.
+ * Returns a descriptor that the caller closes, whose other end the manager
+ * closes when it has read the message (POLLHUP); -ENOENT without a manager,
+ * -EAGAIN when the function is to be called again later, or another error. */
 int notify_successor(pid_t pid) MUST_CHECK;
 
 /* Returns how often, in milliseconds, the manager has to hear notify_alive:
  * half the time after which it takes the process for dead (WATCHDOG_USEC in the
  * environment).  0: it does not watch. */
 uint64_t notify_alive_ms(void);
-/* WATCHDOG=1. */
+/* Sends WATCHDOG=1. */
 void notify_alive(void);
 
-/* FDSTORE=1: the manager keeps a copy of the descriptor under that name, as far
- * as the unit allows (FileDescriptorStoreMax=), and passes it to the next
- * process of the service.  name: letters, digits, '.' and '-'. */
+/* Sends FDSTORE=1: the manager keeps a copy of the descriptor under that name,
+ * as far as the unit allows (FileDescriptorStoreMax=), and passes it to the
+ * next process of the service.  name: letters, digits, '.' and '-'. */
 void notify_store(int fd, const char *name);
-/* FDSTOREREMOVE=1: the manager closes its copy. */
+/* Sends FDSTOREREMOVE=1: the manager closes its copy. */
 void notify_forget(const char *name);
 
-/* STATUS= alone: the text of the last notify_ready, and figures behind it; may
- * be lost. */
+/* Sends STATUS= with the text of the last notify_ready and figures behind it.
+ * The message may be lost. */
 void notify_figures(const char *figures);
 
-/* STATUS= alone, what `systemctl status` shows; may be lost. */
+/* Sends STATUS=, which `systemctl status` shows.  The message may be lost. */
 void notify_status(const char *status);
 
 /* Sends the state that could not be sent before, if any.  Called now and then.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A number, or an enum's value, that may be unset.  All bytes 0: it is unset.
+ * A number, or the value of an enum, that may be unset.  All bytes 0: unset.
  */
 #ifndef BASE_OPTIONAL_H
 #define BASE_OPTIONAL_H

@@ -16,7 +16,7 @@
 
 #define BLANKS " \t"
 
-/* Returns the rest after this first word, or NULL. */
+/* Returns the text behind its first word if that is `word`, or NULL. */
 static const char *
 after_word(const char *text, const char *word)
 {
@@ -27,7 +27,8 @@ after_word(const char *text, const char *word)
 	return text + n + strspn(text + n, BLANKS);
 }
 
-/* Reads two hexadecimal digits.  Returns false if text begins with others. */
+/* Reads two hexadecimal digits.  Returns false if text does not begin with two.
+ */
 static bool
 hex_byte(const char *text, uint8_t *ret_byte)
 {
@@ -58,8 +59,8 @@ take_hex(const char *text, struct pattern *p, struct err *err)
 	return true;
 }
 
-/* text is behind the backslash.  Returns how many characters it takes, or 0 if
- * the escape is unknown. */
+/* Reads an escape; text begins behind the backslash.  Returns how many
+ * characters it takes, or 0 if the escape is unknown. */
 static size_t
 take_escape(const char *text, uint8_t *ret_byte)
 {
@@ -73,9 +74,9 @@ take_escape(const char *text, uint8_t *ret_byte)
 	return *text == 'x' && hex_byte(text + 1, ret_byte) ? 3 : 0;
 }
 
-/* Takes `"text"` or `text`.  raw: a regular expression, which has its own
- * escapes, but for that of the quote.  Errors show all of the text, so that a
- * password in it is masked, or two characters. */
+/* Takes `"text"` or `text`.  raw: the text is a regular expression, which has
+ * escapes of its own, so only that of the quote is taken.  Errors show either
+ * the whole text, in which a password can be masked, or two characters. */
 static bool
 take_text(const char *text, bool raw, struct pattern *p, struct err *err)
 {

@@ -18,7 +18,7 @@
 
 enum pattern_kind { PATTERN_BYTES, PATTERN_REGEX };
 
-/* Immutable once it was parsed: any thread may look for it. */
+/* A pattern is immutable once it was parsed, so any thread may look for it. */
 struct pattern {
 	enum pattern_kind kind;
 	char *text; /* as written */
@@ -27,7 +27,7 @@ struct pattern {
 	void *code; /* pcre2_code of a regular expression */
 };
 
-/* Returns false with a sentence in err; the pattern is then empty. */
+/* Parses a pattern.  Returns false with err set; the pattern is then empty. */
 bool pattern_parse(
     const char *text, struct pattern *ret_pattern, struct err *err) MUST_CHECK;
 /* Copies the pattern.  Returns false when memory is short; *ret_copy is then
@@ -37,8 +37,9 @@ bool pattern_copy(
 /* Frees the pattern's memory. A pattern of all zeros is allowed. */
 void pattern_fini(struct pattern *pattern);
 
-/* Returns whether the data have it.  A regular expression that takes more steps
- * than a loop with other work can spare counts as not found. */
+/* Returns whether the data have the pattern.  A regular expression that takes
+ * more than a bounded number of steps counts as not found, since the calling
+ * loop has other work. */
 bool pattern_found(const struct pattern *pattern, const void *data, size_t n);
 
 #endif

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-/* The length by the first byte, and the least second byte and the greatest: the
- * shortest form, no surrogates, up to U+10FFFF (RFC 3629 section 4). */
+/* Returns the length of the character by its first byte, or 0 if the second
+ * byte is out of the bounds that follow from the first: these exclude overlong
+ * forms, surrogates, and what is above U+10FFFF (RFC 3629 section 4). */
 static size_t
 length_of(const unsigned char *s)
 {
@@ -81,7 +82,7 @@ printable_clean(char *s, char instead)
 	printable_copy(s, strlen(s) + 1, s, instead);
 }
 
-/* Reading is never behind writing, so source and target may be the same. */
+/* The position to read is never behind the one to write, so out may be s. */
 void
 printable_copy(char *out, size_t size, const char *s, char instead)
 {

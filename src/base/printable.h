@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Text that others wrote and that ends on a terminal, in a log, or in a line of
- * an answer: what a server says to a check or an agent, an operator's words,
- * names.
+ * Text that others wrote, and that is shown on a terminal, in a log, or in a
+ * line of an answer: the answer of a server to a check or an agent, an
+ * operator's words, names.
  *
  * A character is printable when its bytes are valid UTF-8 (RFC 3629) and it is
  * none of the following, which move a cursor, begin a line, or change the order
@@ -37,7 +37,8 @@ size_t printable_length(const char *s);
  * valid UTF-8, by the ASCII character instead.  The text never grows. */
 void printable_clean(char *s, char instead);
 
-/* The same in a copy, of which as many whole characters are taken as fit. */
+/* Copies s to out and replaces characters as printable_clean does.  Copies as
+ * many whole characters as fit, and a NUL.  out may be s. */
 void printable_copy(char *out, size_t size, const char *s, char instead);
 
 #endif

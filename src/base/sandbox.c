@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns whether a sandbox causes such errors: ProtectSystem= makes a place
- * read-only, ProtectHome= and the unit's user make it inaccessible, and
- * PrivateTmp= hides what is there outside. */
+/* Returns whether a sandbox causes such errors: ProtectSystem= makes a
+ * directory read-only, ProtectHome= and the unit's user make it inaccessible,
+ * and PrivateTmp= hides its files. */
 static bool
 is_of_sandbox(int error)
 {

@@ -9,11 +9,11 @@
 
 #define SANDBOX_HINT_SIZE 320
 
-/* For an errno of opening, making or binding the file at path: "; ..." with the
- * setting, or "" when this process does not run under systemd (INVOCATION_ID is
- * not set) or the error is not one that a sandbox causes.  setting is the
- * unit's own for such files, LogsDirectory or RuntimeDirectory.  Returns out.
- */
+/* Writes a hint for the errno of opening, making or binding the file at path:
+ * "; ..." with the setting to change.  Writes "" when this process does not run
+ * under systemd (INVOCATION_ID is not set), or when no sandbox causes the
+ * error. setting: the unit's own setting for such files, LogsDirectory or
+ * RuntimeDirectory.  Returns out. */
 const char *sandbox_hint(int error, const char *path, const char *setting,
     char out[SANDBOX_HINT_SIZE]);
 

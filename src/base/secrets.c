@@ -88,8 +88,8 @@ secret_at(const char *text, const char **ret_source)
 	return len;
 }
 
-/* Like secret_at, but also finds the beginning of a secret at the end of the
- * text: the caller's buffer may have cut the rest off. */
+/* Does what secret_at does, and also finds the beginning of a secret at the end
+ * of the text: the caller's buffer may have cut the rest off. */
 static size_t
 maybe_cut_at(const char *text, const char *end, const char **ret_source)
 {

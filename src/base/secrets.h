@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Texts that must not be shown, and what is shown instead.
+ * Texts that must not be shown, and the texts that are shown instead.
  *
- * The configuration adds what it has read from `${file:/path}`, and variables
- * in values that hold passwords.  Code that prints a value of the
- * configuration, or what a server has answered, masks these texts first: the
- * name of the source takes their place, as in `AUTH ${PW}`.  A secret that is
- * no longer in the configuration stays masked: servers may still repeat it.
+ * The configuration adds the texts that it has read from `${file:/path}`, and
+ * variables in values that hold passwords.  Code that prints a value of the
+ * configuration, or an answer of a server, masks these texts first: the name of
+ * the source replaces them, as in `AUTH ${PW}`.  A secret that is no longer in
+ * the configuration stays masked: servers may still repeat it.
  *
- * Control thread, or before threads are started.
+ * All functions run on the control thread, or before threads are started.
  */
 #ifndef BASE_SECRETS_H
 #define BASE_SECRETS_H
@@ -20,24 +20,26 @@
 /* Shorter texts are not masked: they would be found everywhere. */
 #define SECRET_MIN_LEN 4
 
-/* Before a configuration is read: secrets_each_flawed reports later ones. */
+/* Notes that another configuration is read from now on: secrets_each_flawed
+ * reports only secrets that are added later. */
 void secrets_begin(void);
 
-/* Copies both; source is what is shown, as in `${PW}`.  open_path: the file
- * that the text is from, if every user of this host can read it, else NULL.
- * Returns false when memory is short. */
+/* Adds a secret.  source: the text to show instead, as in `${PW}`.  open_path:
+ * the file that the text is from, if every user of this host can read it, else
+ * NULL.  Copies all three.  Returns false when memory is short. */
 bool secrets_add(
     const char *text, const char *source, const char *open_path) MUST_CHECK;
 
-/* The text with every secret masked, also one that the end of the text cuts
- * off after SECRET_MIN_LEN characters or more: a copy in *ret_copy for the
- * caller to free, or the text itself when there is nothing to mask, with
- * *ret_copy NULL.
- * Never shows a secret, also when memory is short. */
+/* Returns the text with every secret masked, also one that the end of the text
+ * cuts off after SECRET_MIN_LEN characters or more.  The result is a copy, also
+ * in *ret_copy, which the caller frees; or the text itself if there is nothing
+ * to mask, with *ret_copy NULL.  When memory is short the result shows no
+ * secret either. */
 const char *secrets_mask(const char *text, char **ret_copy);
 
-/* The length of the longest secret that the text begins with, and what is shown
- * instead; 0: none. */
+/* Returns the length of the longest secret that the text begins with, and sets
+ * *ret_source to the text to show instead.  0: the text begins with no secret.
+ */
 size_t secret_at(const char *text, const char **ret_source);
 
 /* Flaws of a secret of the present configuration, for warnings to the operator.
@@ -52,7 +54,7 @@ struct secret_flaws {
 void secrets_each_flawed(
     void (*report)(void *arg, const struct secret_flaws *flaws), void *arg);
 
-/* Forgets all; before the process ends. */
+/* Frees all secrets.  Called before the process ends. */
 void secrets_forget(void);
 
 #endif

@@ -102,8 +102,8 @@ push(struct slab *slab, uint32_t index)
 	} while (!atomic_cas_acq_rel(&slab->free, &top, new_top));
 }
 
-/* The tag grows with every change, so a top that left and came back between
- * the read of its link and the exchange is noticed. */
+/* Takes the top of the free list.  The tag grows with every change, so the
+ * exchange notices a top that left and came back after its link was read. */
 static bool
 pop(struct slab *slab, uint32_t *ret_index)
 {
@@ -121,8 +121,9 @@ pop(struct slab *slab, uint32_t *ret_index)
 	return true;
 }
 
-/* mmap, not malloc: whole pages that are zero, are touched only when used, and
- * never mix with the heap. */
+/* Makes a chunk.  Caller holds slab->grow.  mmap, unlike malloc, gives whole
+ * pages that are zero, are touched only when used, and never mix with the heap.
+ */
 static bool
 grow_locked(struct slab *slab)
 {

@@ -3,8 +3,9 @@
  *
  * Memory comes in chunks, stays mapped and never holds anything else (it is
  * type-stable), so a stale index or pointer still points to an object of the
- * right type.  An object keeps its index forever.  Any thread may take and
- * give; the free list is a stack without locks, only growing by a chunk locks.
+ * right type.  An object keeps its index forever.  Any thread may take and give
+ * objects.  The free list is a stack without locks; only growing by a chunk
+ * takes a lock.
  */
 #ifndef BASE_SLAB_H
 #define BASE_SLAB_H
@@ -27,7 +28,8 @@ struct slab_options {
 	uint32_t max; /* objects, at most 2^31 */
 	bool pages;   /* each in pages of its own, for slab_forget */
 	/* Called once for each object, before it is first taken, on the thread
-	 * that made the chunk grow.  May be NULL. */
+	 * that made the slab grow.  Returns false when memory is short.  May be
+	 * NULL. */
 	bool (*construct)(void *object, uint32_t index, void *arg);
 	void *arg;
 };
@@ -43,23 +45,26 @@ struct slab {
 	struct lock grow;
 };
 
-/* Returns 0 or -ENOMEM. */
+/* Initializes an empty slab.  Returns 0 or -ENOMEM. */
 int slab_init(struct slab *slab, const struct slab_options *options) MUST_CHECK;
 
-/* No object may be in use by another thread.  NULL-safe for a zeroed slab. */
+/* Frees the memory of the slab; no thread may use an object any more.  A slab
+ * of all zeros is allowed. */
 void slab_fini(struct slab *slab);
 
-/* Returns NULL when max are taken or memory is short.  The contents are what
- * they were when the object was given back (zero at first). */
+/* Takes an object.  Returns NULL when max objects are taken or memory is short.
+ * The contents are those when the object was given back; at first they are
+ * zero, or as construct left them. */
 void *slab_take(struct slab *slab, uint32_t *ret_index);
 /* Returns the object to the free list. The caller must not use it any more. */
 void slab_give(struct slab *slab, uint32_t index);
 
-/* The taker, of an object in pages of its own: its memory goes back to the
- * system, and the object is zero again. */
+/* Gives the memory of an object in pages of its own back to the system; the
+ * object is zero then.  Called by the thread that has taken the object. */
 void slab_forget(struct slab *slab, uint32_t index);
 
-/* index < slab_made().  Any thread. */
+/* Returns the object with that index, which is less than slab_made().  Any
+ * thread. */
 void *slab_at(const struct slab *slab, uint32_t index);
 
 /* Returns the number of objects in use, and the bytes mapped for all objects
@@ -67,7 +72,8 @@ void *slab_at(const struct slab *slab, uint32_t index);
  * that were never touched or were forgotten. */
 struct memory_use slab_memory(const struct slab *slab);
 
-/* Objects that were ever made: indexes run from 0 to this. */
+/* Returns the number of objects that were ever made.  Indexes are less than
+ * this.  Any thread. */
 static inline uint32_t
 slab_made(const struct slab *slab)
 {

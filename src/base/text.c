@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The last one is 1. */
+/* A unit.  The last one of a table has the factor 1. */
 struct unit {
 	const char *name;
 	uint64_t factor;
@@ -20,14 +20,14 @@ static const struct unit time_units[] = {
     {"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
 static const struct unit size_units[] = {
     {"g", 1u << 30}, {"m", 1u << 20}, {"k", 1024}, {"", 1}};
-/* The units that a rate is written in come first, up to B. */
+/* The units in which text_byte_rate writes a rate come first, up to B. */
 static const struct unit rate_units[] = {{"GiB", 1u << 30}, {"MiB", 1u << 20},
     {"Gbit", 125000000}, {"KiB", 1024}, {"Mbit", 125000}, {"kbit", 125},
     {"B", 1}, {"GB", 1000000000}, {"MB", 1000000}, {"kB", 1000},
     {"g", 1u << 30}, {"m", 1u << 20}, {"k", 1024}, {"", 1}};
 
-/* Returns the leading decimal digits, as UINT64_MAX when they are more than
- * fit; false when there are none. */
+/* Parses the leading decimal digits; a number that does not fit becomes
+ * UINT64_MAX.  Returns false if there are none. */
 static bool
 parse_digits(const char *s, const char **ret_rest, uint64_t *ret_number)
 {
@@ -75,8 +75,8 @@ multiply(uint64_t n, const struct unit *unit, uint64_t min, uint64_t max,
 	return true;
 }
 
-/* The number needs a unit.  The advice names those units of s and ms with
- * which it would be in range. */
+/* Sets err to say that the number needs a unit.  The advice names s, ms or
+ * both, if the number would be in range with them. */
 static bool
 ask_for_unit(const char *s, uint64_t n, uint64_t min_ms, uint64_t max_ms,
     struct err *err)
@@ -123,7 +123,7 @@ text_parse_duration(const char *s, uint64_t min_ms, uint64_t max_ms,
 	           text_duration(min_ms, low), text_duration(max_ms, high));
 }
 
-/* Parses a whole number in the range, with the suffix or without. */
+/* Parses a whole number in the range, with the suffix or without it. */
 static bool
 parse_whole(const char *s, const char *suffix, uint64_t min, uint64_t max,
     uint64_t *ret_number)

@@ -14,7 +14,8 @@
 
 static uint64_t failures;
 
-/* Makes room for more bytes, and the NUL. Returns false without memory. */
+/* Makes room for that many more bytes and the NUL.  Returns false when memory
+ * is short. */
 static bool
 text_out_grow(struct text_out *out, size_t more)
 {
@@ -35,7 +36,8 @@ text_out_grow(struct text_out *out, size_t more)
 	return true;
 }
 
-/* 0 makes the stream fail: fopencookie(3). */
+/* Appends to the text.  Returns 0, which makes the stream fail
+ * (fopencookie(3)), when memory is short. */
 static ssize_t
 text_out_write(void *cookie, const char *bytes, size_t n)
 {

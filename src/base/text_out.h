@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * A stream into memory that says when memory ran out.
  *
- * The stream of open_memstream(3) does not: in glibc a write that finds no
- * memory is lost, and fclose(3) succeeds, so that a text with a hole passes for
- * a whole one.
+ * The stream of open_memstream(3) does not say so: in glibc a write that finds
+ * no memory is lost, and fclose(3) succeeds, so that a text with a hole passes
+ * for a whole one.  All functions run on the control thread.
  */
 #ifndef BASE_TEXT_OUT_H
 #define BASE_TEXT_OUT_H
@@ -27,12 +27,12 @@ struct text_out {
  * close. */
 bool text_out_open(struct text_out *out) MUST_CHECK;
 
-/* Ends the text.  Returns true if it is whole, and the caller's to free(3), or
- * false if some of it found no memory; it was freed then, and text is NULL. */
+/* Ends the text.  Returns true if the text is whole; the caller frees it with
+ * free(3).  Returns false if a write found no memory; the text was freed then,
+ * and out->text is NULL. */
 bool text_out_close(struct text_out *out);
 
-/* How many texts found no memory since the start.  Control thread, as all of
- * these. */
+/* Returns how many texts found no memory since the start. */
 uint64_t text_out_failures(void);
 
 #endif

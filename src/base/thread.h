@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Threads beside the control thread.
+ * Threads other than the control thread.
  */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H
@@ -8,7 +8,7 @@
 #include <signal.h>
 
 /* Starts a thread with all signals blocked: they are for the control thread.
- * Returns as pthread_create, 0 or an errno. */
+ * Returns 0 or an errno, as pthread_create does. */
 static inline int
 thread_start(pthread_t *ret_thread, const pthread_attr_t *attr,
     void *(*run)(void *arg), void *arg)

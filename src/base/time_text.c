@@ -7,11 +7,11 @@
 #include <string.h>
 #include <time.h>
 
-/* A whole second; the fraction takes up to 8 bytes more. */
+/* Room for the text of a whole second; a fraction takes up to 8 bytes more. */
 #define TEXT_SIZE (TIME_TEXT_SIZE - 8)
 
-/* The text of the whole second, made once a second by each thread: log lines of
- * one second are many. */
+/* Returns the text of the whole second.  Each thread makes it once a second,
+ * because many log lines are of the same second. */
 static const char *
 second_text(enum time_form form, time_t second)
 {

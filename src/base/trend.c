@@ -18,7 +18,7 @@ trend_add(struct trend *trend, uint64_t value)
 		trend->n++;
 }
 
-/* The i-th, the oldest first. */
+/* Returns the i-th sample, the oldest first. */
 static double
 trend_sample(const struct trend *t, unsigned i)
 {

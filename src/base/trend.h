@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A trend: what a number was during the last minute, and where it is going.
+ * A trend: the values of a number during the last minute, and how it changes.
  *
- * One thread samples and asks.  The slope is that of least squares; one that
- * could as well be none, as the samples scatter, is none.
+ * One thread adds samples and reads the trend.  The slope is that of least
+ * squares; a slope that the scatter of the samples may explain counts as 0.
  */
 #ifndef BASE_TREND_H
 #define BASE_TREND_H
@@ -21,14 +21,17 @@ struct trend {
 	uint8_t n, next;
 };
 
-/* Every TREND_STEP_S seconds; values above 2^32 - 1 count as that. */
+/* Adds a sample; called every TREND_STEP_S seconds.  Values above 2^32 - 1
+ * count as 2^32 - 1. */
 void trend_add(struct trend *trend, uint64_t value);
 
-/* Change per second; false: too few samples so far. */
+/* Computes the change per second.  Returns false if there are too few samples
+ * so far. */
 bool trend_slope(const struct trend *trend, double *ret_per_s);
 
-/* Seconds until a number that grows so fast reaches the limit; infinite when it
- * does not grow, 0 when it is there. */
+/* Returns the seconds until a number that is now `now` and grows by per_s
+ * reaches the limit: infinity if it does not grow, 0 if it has reached the
+ * limit. */
 double trend_reaches_s(double now, double limit, double per_s);
 
 #endif
