@@ -96,7 +96,8 @@ consul_wants_passing(const struct discovery_target *target)
 	for (size_t i = 0; i < target->parameters_n; i++) {
 		const struct discovery_parameter *p = &target->parameters[i];
 
-		/* Consul reads it like this: alone, or with a true value. */
+		/* As Consul reads it: the parameter alone, or with a true
+		 * value. */
 		if (strcmp(p->name, "passing") == 0)
 			return !p->value || !*p->value ||
 			       !(strcasecmp(p->value, "false") == 0 ||
@@ -123,7 +124,7 @@ instance_health(const json_t *entry)
 		const char *status =
 		    json_string_value(json_object_get(check, "Status"));
 
-		/* A check of maintenance is critical. */
+		/* The check that stands for maintenance is critical. */
 		if (!status || strcmp(status, "passing") == 0)
 			continue;
 		if (strcmp(status, "warning") != 0)
@@ -147,7 +148,7 @@ instance_weight(const json_t *service, enum consul_health health)
 	           : 0;
 }
 
-/* Returns the member of that name, or "". */
+/* Returns the text of the JSON member of that name, or "". */
 static const char *
 text_in(const json_t *object, const char *name)
 {
@@ -189,7 +190,8 @@ write_address(FILE *out, const char *host, json_int_t port)
 	    brackets ? "]" : "", port);
 }
 
-/* The texts of a member, one after another in a stream. */
+/* Writes the texts of a member, one after another in a stream.  starts: where
+ * the texts begin. */
 static void
 write_instance(
     FILE *out, const json_t *entry, enum consul_health health, long starts[3])
@@ -272,7 +274,8 @@ member_weight(const struct discovered *member)
 	return strtoull(member->options + strlen("weight="), NULL, 10);
 }
 
-/* Divides the weights, the highest of which is max. */
+/* Divides the weights, of which max is the highest.  Returns false when memory
+ * is short. */
 static bool
 members_scale(struct member_set *set, const struct discovered *members,
     size_t n, uint64_t max)

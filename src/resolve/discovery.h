@@ -7,9 +7,9 @@
  *
  * A discovery follows one source and reports the whole list of members each
  * time that the list may have changed.  It keeps no members itself: the owner
- * compares lists, and decides what to take (control/sets.h).  A source that
- * fails reports an error and no list, so the owner keeps the last one; an empty
- * list is reported as such.
+ * compares lists, and decides which changes to make (control/sets.h).  A source
+ * that fails reports an error and no list, so the owner keeps the last one; an
+ * empty list is reported as such.
  *
  * Everything here runs on the control thread, on its loop, and never blocks.
  */
@@ -40,8 +40,8 @@ struct discovery_kind_facts {
 	/* Returns whether the text behind `NAME=` is of the right form, or
 	 * false with err set.  Never blocks. */
 	bool (*check)(const char *source, struct err *err);
-	/* With over_http: returns false with err set, unless the kind can use
-	 * the settings.  Blocks for the files of TLS.  Else NULL. */
+	/* Returns whether the kind can use the settings, or false with err set.
+	 * Blocks for the files of TLS.  NULL unless over_http. */
 	bool (*check_settings)(
 	    const struct discovery_settings *settings, struct err *err);
 };
@@ -65,12 +65,12 @@ struct discovered {
 };
 
 struct discovery_owner {
-	/* The source has these members now, in an order that means nothing.
-	 * Keys are distinct. */
+	/* Reports that the source has these members now, in no particular
+	 * order.  Keys are distinct. */
 	void (*on_members)(
 	    void *arg, const struct discovered *members, size_t n);
-	/* The source cannot be read: why is a sentence without a full stop,
-	 * borrowed.  Called once for each failed attempt. */
+	/* Reports that the source cannot be read, once for each failed attempt.
+	 * why: a sentence without a full stop, borrowed. */
 	void (*on_error)(void *arg, const char *why);
 	void *arg;
 };
@@ -80,8 +80,8 @@ struct discovery;
 /* The functions of a kind of source. */
 struct discovery_ops {
 	const char *kind; /* dns, srv, file, etcd, consul */
-	/* Reads the source again soon, whatever its timers say, and reports
-	 * what it has, also if that is what it had. */
+	/* Reads the source again soon, whatever its timers say, and reports the
+	 * members even if nothing has changed. */
 	void (*refresh)(struct discovery *discovery);
 	void (*free)(struct discovery *discovery);
 };
@@ -92,15 +92,15 @@ struct discovery {
 	struct discovery_owner owner;
 };
 
-/* Reads the source again soon.  A report follows, also if nothing has changed,
- * or an error; from the loop, never from within this call. */
+/* Reads the source again soon.  A report or an error follows, even if nothing
+ * has changed; from the loop, never from within this call. */
 static inline void
 discovery_refresh(struct discovery *discovery)
 {
 	discovery->ops->refresh(discovery);
 }
 
-/* No report follows.  Accepts NULL. */
+/* Frees the source.  No report follows.  Accepts NULL. */
 static inline void
 discovery_free(struct discovery *discovery)
 {

@@ -16,11 +16,12 @@
 #include "resolve/discovery_http.h"
 #include "resolve/discovery_tls.h"
 
-/* An answer with a longer head is an error. */
+/* The most bytes of the head of an answer; a longer one is an error. */
 #define CALL_HEAD_MAX_BYTES (64 * 1024)
 
-/* The kernel asks an idle peer for a sign of life, and gives up a connection
- * whose peer has not answered for so long. */
+/* The kernel probes an idle peer after the first time, at the interval of the
+ * second, and gives up the connection of a peer that has not answered for the
+ * third. */
 #define CALL_IDLE_S        10
 #define CALL_IDLE_PROBE_S  5
 #define CALL_UNANSWERED_MS 25000u
@@ -145,7 +146,8 @@ call_explain_code(
 	}
 }
 
-/* The answer may repeat the token. */
+/* Reports why the call has failed.  Secrets are masked, since the answer may
+ * repeat the token. */
 static void
 call_report(struct discovery_call *call, const struct err *why)
 {
@@ -182,7 +184,8 @@ call_done(struct curl_transfer *transfer, CURLcode code)
 
 /* -- The request -- */
 
-/* Sets an option; a failure would change what is asked, so it is kept. */
+/* Sets an option.  A failure would change the request, so it is noted in *ok.
+ */
 #define SET(option, value)                                                     \
 	(*ok &= curl_easy_setopt(easy, (option), (value)) == CURLE_OK)
 
@@ -214,7 +217,8 @@ call_set_connection(const struct discovery_call *call, CURL *easy, bool *ok)
 	SET(CURLOPT_NOPROXY, "*");
 	SET(CURLOPT_PROTOCOLS_STR, call->http->target.tls ? "https" : "http");
 #if LIBCURL_VERSION_NUM >= 0x075700
-	/* Otherwise the end of a call waits for a look-up of its host. */
+	/* Without this option, the end of a call waits for a look-up of its
+	 * host. */
 	SET(CURLOPT_QUICK_EXIT, 1L);
 #endif
 }
@@ -248,7 +252,7 @@ static void
 call_set_request(struct discovery_call *call, CURL *easy,
     const struct discovery_request *request, bool *ok)
 {
-	/* The target goes apart from the URL, so that curl does not normalize
+	/* The target is set apart from the URL, so that curl does not normalize
 	 * it. */
 	SET(CURLOPT_URL, call->endpoint->url);
 	SET(CURLOPT_REQUEST_TARGET, request->target);
@@ -292,7 +296,8 @@ discovery_call_start(struct discovery_call *call,
 	memset(call->body, 0, sizeof(call->body));
 	call->error[0] = call->refusal.text[0] = '\0';
 	call->transfer.done = call_done;
-	/* While files cannot be read, those that were read before serve. */
+	/* While the files cannot be read, the contents that were read before
+	 * are used. */
 	if (http->target.tls &&
 	    !discovery_tls_refresh(&http->tls, &http->settings, err) &&
 	    !http->tls)

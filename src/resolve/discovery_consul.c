@@ -15,8 +15,8 @@
 #include "resolve/discovery_http.h"
 #include "resolve/json_split.h"
 
-/* An instance has a few kilobytes, and more where its checks have long outputs.
- */
+/* The most bytes of an instance and of an answer.  An instance has a few
+ * kilobytes, and more if its checks have long outputs. */
 #define CONSUL_OBJECT_MAX ((size_t)1024 * 1024)
 #define CONSUL_ANSWER_MAX ((size_t)64 * 1024 * 1024)
 
@@ -35,10 +35,10 @@ struct consul_source {
 	char *query, *header;
 	bool passing;
 	struct json_split split;
-	struct member_set *reading; /* of the answer so far */
+	struct member_set *reading; /* members of the answer so far */
 	uint64_t index;             /* 0: do not wait */
 	uint64_t answer_index;      /* 0: the answer has none */
-	bool filtered;              /* the answer, for want of rights */
+	bool filtered;              /* the answer, as the token lacks rights */
 	uint64_t fingerprint;       /* of the last answer */
 };
 
@@ -52,7 +52,8 @@ consul_pause(struct consul_source *source, double seconds)
 	ev_timer_start(source->loop, &source->due);
 }
 
-/* The next query does not wait, so that the end of the trouble is seen. */
+/* Reports a failure, and pauses.  The next query does not wait for a change, so
+ * that it shows the end of the failure at once. */
 static void
 consul_fail(struct consul_source *source, const char *why)
 {
@@ -91,7 +92,8 @@ header_value(const char *line, size_t n, const char *name)
 	return line;
 }
 
-/* libcurl ends each line with a line end, so that numbers end before it. */
+/* Reads a line of the head.  libcurl passes each line with its line end, where
+ * a number ends. */
 static void
 consul_on_header(void *arg, const char *line, size_t n)
 {
@@ -125,7 +127,7 @@ consul_on_data(void *arg, const char *data, size_t n, struct err *err)
 	return json_split_feed(&source->split, data, n, err);
 }
 
-/* Takes the index of an answer, by the rules of Consul's documentation. */
+/* Takes over the index of an answer, by the rules of Consul's documentation. */
 static void
 consul_take_index(struct consul_source *source)
 {
@@ -136,7 +138,7 @@ consul_take_index(struct consul_source *source)
 		    source->answer_index > 0 ? source->answer_index : 1;
 }
 
-/* Returns the time until the next query may begin. */
+/* Returns the time until the next query may begin, in seconds. */
 static double
 consul_next_gap(struct consul_source *source, bool changed)
 {

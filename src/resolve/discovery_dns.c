@@ -20,9 +20,9 @@
 struct dns_member {
 	char key[KEY_SIZE];
 	struct addr addr; /* with the port */
-	unsigned weight;  /* 0: none is said */
+	unsigned weight;  /* 0: not given */
 	bool backup;
-	uint64_t failing_ms; /* not confirmed since then; 0: it is */
+	uint64_t failing_ms; /* unconfirmed since then; 0: confirmed */
 };
 
 struct member_list {
@@ -33,7 +33,7 @@ struct member_list {
 /* An SRV record whose target is looked up. */
 struct dns_target {
 	struct dns_source *source;
-	struct dns_lookup *lookup; /* NULL: over */
+	struct dns_lookup *lookup; /* NULL: it is over */
 	size_t srv;                /* index into srvs */
 	enum dns_error error;
 	struct addr addr; /* len 0: none, or not yet */
@@ -49,7 +49,7 @@ struct dns_source {
 	unsigned port;
 	int family;
 	struct member_list members;
-	/* While targets are looked up. */
+	/* Used while targets are looked up. */
 	struct dns_srv *srvs;
 	size_t srvs_n;
 	struct dns_target *targets; /* one for each record */
@@ -81,7 +81,8 @@ describe_options(const struct dns_member *m, char out[TEXT_SIZE])
 		    m->backup ? " backup" : "");
 }
 
-/* Without memory for a report the owner keeps what it has. */
+/* Reports the members.  When memory is short, no report is made, and the owner
+ * keeps its members. */
 static void
 report_members(struct dns_source *s)
 {
@@ -166,8 +167,8 @@ source_schedule(struct dns_source *s)
 	ev_timer_start(loop, &s->timer);
 }
 
-/* Leaves out members that were not confirmed for too long.  Returns whether
- * there were any. */
+/* Drops members that have been unconfirmed for too long.  Returns whether there
+ * were any. */
 static bool
 drop_lapsed(struct dns_source *s, uint64_t now_ms)
 {
@@ -207,7 +208,7 @@ on_source_timer(struct ev_loop *loop, ev_timer *timer, int events)
 
 /* -- from answers to members -- */
 
-/* The question has failed: no member is confirmed. */
+/* Notes that the question has failed: no member is confirmed. */
 static void
 source_fail(struct dns_source *s, enum dns_error error)
 {
@@ -221,8 +222,8 @@ source_fail(struct dns_source *s, enum dns_error error)
 	report_failure(s, s->name, error);
 }
 
-/* Takes the list, whose questions have ended with this error: DNS_OK, or that
- * of the one that failed. */
+/* Takes over the list.  error: DNS_OK, or the error of the question that
+ * failed, which was for the name `failed`. */
 static void
 source_take(struct dns_source *s, struct member_list *next, uint32_t ttl_s,
     const char *failed, enum dns_error error)
@@ -245,7 +246,7 @@ source_take(struct dns_source *s, struct member_list *next, uint32_t ttl_s,
 	report_members(s);
 }
 
-/* Copies a member that was not confirmed. */
+/* Adds a copy of a member that was not confirmed. */
 static void
 keep_member(struct member_list *next, const struct dns_member *m)
 {
@@ -381,8 +382,8 @@ take_srvs(struct dns_source *s)
 		source_take(s, &next, ttl_s, failed, error);
 }
 
-/* Chooses among the target's addresses: the present one, or the first of IPv4,
- * or the first. */
+/* Chooses among the target's addresses: the present one, else the first of
+ * IPv4, else the first. */
 static void
 choose_addr(struct dns_target *t, const struct addr *addrs, size_t n)
 {

@@ -14,12 +14,12 @@
 #include "resolve/json_split.h"
 
 /* A page of keys, and a message of the watch, are read in one turn of the loop,
- * so both are bounded: 256 usual keys take less than 1 ms. */
+ * so both are bounded: 256 keys of usual size take less than 1 ms. */
 #define ETCD_PAGE_KEYS  256
 #define ETCD_OBJECT_MAX (1024 * 1024)
 #define ETCD_ANSWER_MAX (ETCD_OBJECT_MAX + 4096)
 
-/* Changes within that time are one report. */
+/* Changes within this time are reported together. */
 #define ETCD_REPORT_S .05
 
 /* The pause before keys are read again after a compaction. */
@@ -34,8 +34,9 @@ struct etcd_source {
 	struct discovery_call call;  /* of the stage */
 	struct discovery_call probe; /* beside the watch */
 	enum etcd_stage stage;
-	/* PAUSED: the end of the pause.  WATCHING: when the watch must have
-	 * begun.  Else it does not run. */
+	/* ETCD_PAUSED: the end of the pause.  ETCD_WATCHING: the time at which
+	 * the watch must have begun.  The timer does not run in other stages.
+	 */
 	ev_timer due;
 	ev_timer probe_due;
 	ev_timer report_due; /* runs while changes have not been reported */
@@ -50,7 +51,8 @@ struct etcd_source {
 
 /* -- Reports -- */
 
-/* Without memory the changes are reported with those that follow. */
+/* Reports the members.  When memory is short, the changes are reported with
+ * those that follow. */
 static void
 etcd_report(struct etcd_source *source)
 {
@@ -115,7 +117,7 @@ etcd_pause(struct etcd_source *source, double seconds)
 	etcd_set_timer(source, &source->due, seconds);
 }
 
-/* Changes that came before the failure are reported before it. */
+/* Reports a failure, after the changes that came before it, and pauses. */
 static void
 etcd_fail(struct etcd_source *source, const char *why)
 {
@@ -210,7 +212,8 @@ etcd_take_login(
 	return ok || err_oom(err);
 }
 
-/* Runs within libcurl: ends no call and makes no report. */
+/* Reads an object of the answer.  Runs within libcurl, so it must not end a
+ * call and makes no report. */
 static bool
 etcd_on_object(void *arg, const char *text, size_t n, struct err *err)
 {
@@ -312,7 +315,8 @@ etcd_attempt(struct etcd_source *source)
 	    etcd_login_body(source->http.settings.token), true);
 }
 
-/* Everything was read: reports it, and then watches. */
+/* Asks for the next page, or else reports the keys that were read and begins to
+ * watch. */
 static void
 etcd_read_ended(struct etcd_source *source)
 {
@@ -388,7 +392,7 @@ etcd_on_probe_due(struct ev_loop *loop, ev_timer *timer, int events)
 
 	(void)loop;
 	(void)events;
-	/* Without memory the next one tries. */
+	/* When memory is short, the next probe tries again. */
 	if (!body || !discovery_call_start(&source->probe, &request, &err))
 		etcd_on_probe_end(source, NULL);
 	free(body);

@@ -14,7 +14,7 @@
 #include "base/thread.h"
 #include "resolve/file_members.h"
 
-/* Owned by the thread until it has sent done. */
+/* A reading on a thread, which owns this until it has sent done. */
 struct file_reading {
 	const char *path;
 	int inotify; /* -1: the file is not watched */
@@ -110,8 +110,8 @@ same_members(const struct file_members *a, const struct file_members *b)
 	return true;
 }
 
-/* Whether the file, which may be half-written, is as it was before the pause;
- * otherwise there is another pause. */
+/* Returns whether the file, which may be half-written, is as it was before the
+ * pause.  Otherwise another pause begins. */
 static bool
 is_left_alone(struct file_discovery *d, struct file_members *members)
 {
@@ -195,7 +195,8 @@ members_file_changed(void *arg, const struct inotify_event *event)
 	           event->len > 0 ? event->name : NULL);
 }
 
-/* A reading under way may have new uses for a watch. */
+/* Returns whether the watch is used.  A reading that is under way may use any.
+ */
 static bool
 file_uses(void *arg, int wd)
 {

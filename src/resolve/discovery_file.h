@@ -3,9 +3,10 @@
  *
  *   inotify --> settle --> read on a thread --> report
  *
- * A file that is missing or has a wrong line reports an error, and so no list.
- * A file whose last line has no line end, or that is empty, may be
- * half-written: it counts when it has not changed for DISCOVERY_FILE_WHOLE_MS.
+ * If the file is missing or has a wrong line, the source reports an error and
+ * no list.  A file whose last line has no line end, or that is empty, may be
+ * half-written: it is reported once it has not changed for
+ * DISCOVERY_FILE_WHOLE_MS.
  */
 #ifndef RESOLVE_DISCOVERY_FILE_H
 #define RESOLVE_DISCOVERY_FILE_H
@@ -17,15 +18,16 @@
 #define DISCOVERY_FILE_SETTLE_MS     100
 #define DISCOVERY_FILE_SETTLE_MAX_MS 2000
 #define DISCOVERY_FILE_WHOLE_MS      2000
-/* A file that could not be read is read again. */
+/* The time after which a file that could not be read is read again. */
 #define DISCOVERY_FILE_RETRY_MS 60000
 
-/* Whether the path may be that of a file.  See discovery_kind_facts. */
+/* Returns whether the path may be that of a file, or false with err set.  See
+ * discovery_kind_facts. */
 bool discovery_file_check(const char *path, struct err *err);
 
 /* Begins to follow the file, and reads it soon.  Copies owner and path. Without
- * inotify, which is logged, the file is read by discovery_refresh alone.
- * Returns NULL with err set when memory is short. */
+ * inotify, which is logged, only discovery_refresh reads the file.  Returns
+ * NULL with err set when memory is short. */
 struct discovery *discovery_file_new(struct ev_loop *loop, const char *path,
     const struct discovery_owner *owner, struct err *err);
 

@@ -11,7 +11,8 @@
 #include "resolve/discovery_tls.h"
 #include "tls/context.h"
 
-/* A header line that a token makes has no control characters. */
+/* Returns whether the token can be in a header line, which must not have
+ * control characters; else false with err set. */
 static bool
 token_check(const char *token, struct err *err)
 {
@@ -87,7 +88,7 @@ discovery_http_init(struct discovery_http *http, struct curl_loop *curl,
 {
 	struct discovery_settings *s = &http->settings;
 
-	/* The address seeds the pauses: another process differs. */
+	/* The address seeds the random pauses, so that processes differ. */
 	*http =
 	    (struct discovery_http){.curl = curl, .random = (uintptr_t)http};
 	s->timeout_ms =
@@ -98,7 +99,8 @@ discovery_http_init(struct discovery_http *http, struct curl_loop *curl,
 	    http_text_copy(&s->cert, settings->cert) &&
 	    http_text_copy(&s->key, settings->key) &&
 	    discovery_target_parse(s->url, &http->target, NULL)) {
-		/* Many lfproxies do not all ask the first endpoint. */
+		/* A random one, so that not all lfproxies ask the first
+		 * endpoint. */
 		http->endpoint = (size_t)(mix64_share(&http->random) *
 		                          (double)http->target.endpoints_n);
 		return true;

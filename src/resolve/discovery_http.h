@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * HTTP requests to the endpoints of a source, by libcurl on the control loop.
  *
- * Each request has a connection of its own: a connection that libcurl keeps may
- * have the client certificate of another source.
+ * Each request has a connection of its own, because a connection that libcurl
+ * keeps may have the client certificate of another source.
  */
 #ifndef RESOLVE_DISCOVERY_HTTP_H
 #define RESOLVE_DISCOVERY_HTTP_H
@@ -19,9 +19,9 @@
 
 struct tls_context;
 
-/* Pauses after failures: the first, and the longest.  The pause doubles each
- * time that all endpoints have failed; each is up to a fifth longer or shorter.
- */
+/* The shortest and the longest pause after failures.  The pause doubles each
+ * time that all endpoints have failed; each pause is up to a fifth longer or
+ * shorter. */
 #define DISCOVERY_PAUSE_MIN_MS 250u
 #define DISCOVERY_PAUSE_MAX_MS 10000u
 
@@ -31,7 +31,7 @@ struct discovery_http {
 	struct discovery_target target;
 	struct discovery_settings settings; /* copies */
 	struct tls_context *tls; /* NULL: http, or its files cannot be read */
-	size_t endpoint;         /* that is asked */
+	size_t endpoint;         /* index of the one that is asked */
 	unsigned failures;       /* since the last success */
 	uint64_t random;
 };
@@ -41,22 +41,23 @@ struct discovery_http {
 bool discovery_http_check(
     const struct discovery_settings *settings, struct err *err) MUST_CHECK;
 
-/* Copies settings that were checked.  Returns false when memory is short; then
- * there is nothing to end. */
+/* Initializes http with copies of settings that were checked.  Returns false
+ * when memory is short; then there is nothing to free. */
 bool discovery_http_init(struct discovery_http *http, struct curl_loop *curl,
     const struct discovery_settings *settings) MUST_CHECK;
 
 /* Frees the copies.  No call may be under way. */
 void discovery_http_fini(struct discovery_http *http);
 
-/* Returns a random time in seconds, up to a fifth longer or shorter. */
+/* Returns a random time, in seconds, up to a fifth longer or shorter than
+ * seconds. */
 double discovery_http_vary(struct discovery_http *http, double seconds);
 
 /* Counts a failure and turns to the next endpoint.  Returns the pause until the
  * next attempt, in seconds. */
 double discovery_http_failed(struct discovery_http *http);
 
-/* Ends a row of failures. */
+/* Notes a success, which ends a row of failures. */
 void discovery_http_succeeded(struct discovery_http *http);
 
 /* A request.  Texts are copied. */
@@ -68,22 +69,23 @@ struct discovery_request {
 	size_t answer_max;   /* bytes; a longer answer is an error */
 };
 
-/* A request under way.  Zeros to begin with, but for the first members. */
+/* A request under way.  At first all members are zero but on_data to http. */
 struct discovery_call {
-	/* The next bytes of an answer with status 200; false with err set ends
-	 * the call.  Must not stop or start a call: runs within libcurl. */
+	/* Takes the next bytes of an answer with status 200.  Returning false
+	 * with err set ends the call.  Runs within libcurl, so it must not stop
+	 * or start a call. */
 	bool (*on_data)(void *arg, const char *data, size_t n, struct err *err);
-	/* A line of the head of the answer, as libcurl has it; NULL: skip
-	 * them.  Within libcurl, too. */
+	/* Takes a line of the head of the answer, as libcurl passes it.  NULL:
+	 * lines are ignored.  Runs within libcurl, too. */
 	void (*on_header)(void *arg, const char *line, size_t n);
-	/* The end: why is NULL after a whole answer with status 200, else a
-	 * sentence that begins with the endpoint.  From the loop; the call may
-	 * be started again. */
+	/* Reports the end.  why is NULL after a whole answer with status 200,
+	 * else a sentence that begins with the endpoint.  Called from the loop;
+	 * may start the call again. */
 	void (*on_end)(void *arg, const char *why);
 	void *arg;
 	struct discovery_http *http;
 
-	/* Private, but for status, which on_end may read. */
+	/* Private, except status, which on_end may read. */
 	struct curl_transfer transfer;
 	struct curl_slist *headers;
 	const struct discovery_endpoint *endpoint;
@@ -92,14 +94,14 @@ struct discovery_call {
 	long status;    /* of the answer; 0: none */
 	char body[256]; /* the start of an answer of another status */
 	size_t body_n;
-	struct err refusal; /* on_data's; or why TLS cannot begin */
+	struct err refusal; /* of on_data; or why TLS cannot begin */
 	char error[CURL_ERROR_SIZE];
 };
 
-/* Starts the request at the present endpoint, in the place of one under way.
- * Reports follow from the loop, never from within.  Returns false with err set
- * when memory is short or the files of TLS cannot be read; then none follows.
- * With TLS, reads files that have changed again. */
+/* Starts the request at the present endpoint; stops one that is under way.
+ * Reports follow from the loop, never from within this call.  Returns false
+ * with err set when memory is short or the files of TLS cannot be read; then no
+ * report follows.  With TLS, reads files again that have changed. */
 bool discovery_call_start(struct discovery_call *call,
     const struct discovery_request *request, struct err *err) MUST_CHECK;
 

@@ -32,8 +32,9 @@ discovery_name_check(const char *source, struct err *err)
 	return discovery_name_read(source, &name, err);
 }
 
-/* Labels of 1 to 63 letters, digits, hyphens and underscores, two of them
- * before the domain. */
+/* Returns whether all labels have 1 to 63 letters, digits, hyphens and
+ * underscores, and the first two, which must be there, begin with an
+ * underscore. */
 static bool
 is_srv_name(const char *name)
 {

@@ -13,7 +13,7 @@
 /* Plain values; texts are borrowed, and NULL where the option is not given.
  * discovery_etcd_new and discovery_consul_new copy what they need. */
 struct discovery_settings {
-	/* discovery_target.h has the form. */
+	/* The URL, in the form of discovery_target.h. */
 	const char *url;
 	/* Consul: the ACL token.  etcd: a token for the Authorization header,
 	 * or NAME:PASSWORD to log in with. */
@@ -22,7 +22,7 @@ struct discovery_settings {
 	 * NULL: those of the system. */
 	const char *ca;
 	/* For https: the client certificate and its key, PEM files; key NULL:
-	 * in cert. */
+	 * the key is in cert. */
 	const char *cert, *key;
 	/* How long a connect and an answer may take; 0: DISCOVERY_TIMEOUT_MS.
 	 */

@@ -134,7 +134,7 @@ target_add_endpoint(struct discovery_target *target, const char *scheme,
 	}
 	target->endpoints_n++;
 	rc = curl_url_set(url, CURLUPART_URL, text, 0);
-	/* The slash is not the operator's. */
+	/* Remove the slash, which the operator has not written. */
 	text[strlen(text) - 1] = '\0';
 	if (len == 0 || rc != CURLUE_OK)
 		err_set(err, "'%s' is not SCHEME://HOST:PORT: %s", text,
@@ -171,7 +171,7 @@ target_add_endpoints(struct discovery_target *target, const char *hosts,
 	return true;
 }
 
-/* Returns a copy without escapes; NULL with err set. */
+/* Returns a copy without escapes, or NULL with err set. */
 static char *
 parameter_unescape(const char *text, size_t len, struct err *err)
 {
@@ -229,7 +229,8 @@ target_add_parameters(
 	return true;
 }
 
-/* Takes the path and the parameters.  rest begins behind the hosts. */
+/* Takes the path and the parameters from rest, the part of the URL behind the
+ * hosts. */
 static bool
 target_add_rest(
     struct discovery_target *target, const char *rest, struct err *err)

@@ -5,8 +5,8 @@
  *   ------ --------------------------- ------------- --------------
  *   scheme endpoints                   path          parameters
  *
- * The scheme is http or https.  Endpoints are hosts with their ports; any of
- * them has the answer, so when one fails the next one is asked.
+ * The scheme is http or https.  Endpoints are hosts with their ports.  All of
+ * them have the same answer, so when one fails the next one is asked.
  */
 #ifndef RESOLVE_DISCOVERY_TARGET_H
 #define RESOLVE_DISCOVERY_TARGET_H
@@ -16,7 +16,7 @@
 
 #include "base/err.h"
 
-/* More endpoints are refused. */
+/* The most endpoints; more are an error. */
 #define DISCOVERY_ENDPOINTS_MAX 16
 
 struct discovery_endpoint {
@@ -38,16 +38,17 @@ struct discovery_target {
 	size_t parameters_n;
 };
 
-/* Parses the URL.  Returns false with err set, and nothing to free.  Needs no
- * other part of libcurl than its URL functions; never blocks. */
+/* Parses the URL.  Returns false with err set when it is wrong or memory is
+ * short; then there is nothing to free.  Uses only the URL functions of
+ * libcurl.  Never blocks. */
 bool discovery_target_parse(const char *url,
     struct discovery_target *ret_target, struct err *err) MUST_CHECK;
 
 /* Frees the members, not the struct. */
 void discovery_target_fini(struct discovery_target *target);
 
-/* Returns the text with all bytes escaped that have a meaning in a URL, for the
- * caller to free(3); NULL when memory is short. */
+/* Returns the text with all bytes escaped that have a meaning in a URL, or NULL
+ * when memory is short.  The caller frees it with free(3). */
 char *discovery_escape(const char *text);
 
 #endif

@@ -10,7 +10,8 @@
 #include "tls/context.h"
 #include "tls/peer.h"
 
-/* The settings have no const; a context copies them, and changes none. */
+/* Drops the const that the members of tls_settings lack: a context copies them
+ * and changes none. */
 static char *
 unconst(const char *text)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * TLS with the endpoints of a source, by the same library code as sessions:
- * certificates are verified by OpenSSL with its name or address.
+ * TLS with the endpoints of a source, by the same code as for sessions: OpenSSL
+ * verifies the certificate for the name or address of the endpoint.
  */
 #ifndef RESOLVE_DISCOVERY_TLS_H
 #define RESOLVE_DISCOVERY_TLS_H
@@ -19,9 +19,9 @@ struct tls_context;
 struct tls_context *discovery_tls_load(
     const struct discovery_settings *settings, struct err *err) MUST_CHECK;
 
-/* Reads files that have changed again.  When *context is NULL, or when they
- * cannot be read, returns false with err set; else true.  Blocks for the files.
- */
+/* Reads files again that have changed, or all of them if *context is NULL.
+ * Returns false with err set when they cannot be read; then *context stays as
+ * it is.  Blocks for the files. */
 bool discovery_tls_refresh(struct tls_context **context,
     const struct discovery_settings *settings, struct err *err) MUST_CHECK;
 

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 
-/* Turns follow each other so closely while there is more to do than fits into
- * one: other work comes between. */
+/* The pause between turns while there is more work than fits into one turn, so
+ * that other work gets its turn as well. */
 #define REST_S 0.002
 
 /* How late a time-out may be noticed. */
@@ -49,7 +49,7 @@ make_dns_servers(
 	return servers;
 }
 
-/* Questions to the former ones are asked again. */
+/* Replaces the name servers.  Questions to the former ones are asked again. */
 static void
 replace_servers(struct dns *dns, struct dns_server **servers, size_t n)
 {
@@ -75,7 +75,8 @@ same_servers(const struct dns *dns, const struct addr *addrs, size_t n)
 	return true;
 }
 
-/* Takes the system's domains and, unless others are set, its name servers. */
+/* Takes the system's domains and, unless others are set, its name servers.
+ * Returns false when memory is short or the file cannot be read. */
 static bool
 follow_system(struct dns *dns, uint64_t timeout_ms)
 {
@@ -177,7 +178,7 @@ count_asked(const struct dns *dns)
 	return n;
 }
 
-/* Returns the first of the list, taken off, or NULL. */
+/* Takes the first node off the list.  Returns it, or NULL. */
 static struct list *
 take_first_question(struct list *list)
 {
@@ -344,7 +345,7 @@ dns_free(struct dns *dns)
 		return;
 	dns->replacing = true;
 	free_servers(dns->servers, dns->servers_n);
-	/* Not before: ending the questions has set a timer. */
+	/* Stop the timers only now: ending the questions has set one. */
 	if (dns->loop) {
 		ev_timer_stop(dns->loop, &dns->work);
 		ev_timer_stop(dns->loop, &dns->tick);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Names looked up by DNS, without ever blocking.
+ * Looks up names by DNS without blocking, except in dns_wait.
  *
  *   dns_look_up --> hosts file, search domains --> questions --> name servers
  *                                                                     |
@@ -7,13 +7,13 @@
  *
  * A name is looked up in the hosts file, and then as resolv.conf(5) says: as it
  * is if it has ndots dots or more, else within the search domains first.  A and
- * AAAA records are asked for at the same time.  A name server that does not
- * answer, or answers with an error, is followed by the next one; when all have
- * failed to answer they are asked again, retries times.  The name server that
- * answered last is asked first.
+ * AAAA records are asked for at the same time.  If a name server does not
+ * answer, or answers with an error, the next one is asked; when none of them
+ * has answered, all are asked again, up to `retries` times.  The name server
+ * that answered last is asked first.
  *
  * Everything runs on the control thread, for at most DNS_TURN_NS in a turn of
- * the loop, whatever number of names is due or answered: others follow in the
+ * the loop, however many names are due or answered: the others follow in the
  * next turns.
  */
 #ifndef RESOLVE_DNS_H
@@ -32,8 +32,8 @@
 
 #define DNS_TURN_NS (500 * 1000)
 
-/* Questions under way at most.  Others wait, so that a name server that is slow
- * is not asked so much that all of its answers come too late. */
+/* The most questions under way.  Others wait, so that a slow name server does
+ * not get so many questions that all of its answers come too late. */
 #define DNS_ASKED_MAX 1000
 
 #define DNS_RESOLV_CONF "/etc/resolv.conf"
@@ -41,7 +41,7 @@
 
 /* Settings of [resolver].  Texts and lists are copied. */
 struct dns_settings {
-	const struct addr *servers; /* with ports; n 0: the system's */
+	const struct addr *servers; /* with ports; servers_n 0: the system's */
 	size_t servers_n;
 	uint64_t timeout_ms; /* of a question to one name server */
 	unsigned retries;    /* rounds of questions after the first */
@@ -52,20 +52,21 @@ struct dns_settings {
 struct dns;
 struct dns_lookup;
 
-/* The name has an answer, which is borrowed for the time of the call.  The
- * look-up is over. */
+/* Takes the answer of a look-up, which is borrowed for the time of the call.
+ * The look-up is over. */
 typedef void dns_done(void *arg, const struct dns_answer *answer);
 
-/* loop: borrowed; NULL: the caller calls dns_wait.  Returns NULL when memory is
- * short. */
+/* Makes a resolver without settings.  Borrows loop; NULL: the caller calls
+ * dns_wait.  Returns NULL when memory is short. */
 struct dns *dns_new(struct ev_loop *loop);
 
-/* Look-ups that are under way never end.  Accepts NULL. */
+/* Frees the resolver.  done of look-ups that are under way is not called.
+ * Accepts NULL. */
 void dns_free(struct dns *dns);
 
-/* Applies the settings.  Look-ups under way go on, with the new name servers.
- * Returns false, and the former settings stay in force, when memory is short or
- * resolv.conf cannot be read. */
+/* Applies the settings.  Look-ups under way go on with the new name servers.
+ * Returns false when memory is short or resolv.conf cannot be read; then the
+ * former settings stay in force. */
 bool dns_configure(
     struct dns *dns, const struct dns_settings *settings) MUST_CHECK;
 
@@ -75,16 +76,17 @@ bool dns_configure(
 struct dns_lookup *dns_look_up(
     struct dns *dns, const char *host, int family, dns_done *done, void *arg);
 
-/* The same for the SRV records of a name, which is neither in the hosts file
- * nor in a search domain. */
+/* Looks up the SRV records of a name in the same way, but not in the hosts file
+ * and not within search domains. */
 struct dns_lookup *dns_look_up_srv(
     struct dns *dns, const char *name, dns_done *done, void *arg);
 
-/* done is not called.  The look-up must not be over.  Accepts NULL. */
+/* Cancels the look-up, which must not be over: done is not called.  Accepts
+ * NULL. */
 void dns_cancel(struct dns_lookup *lookup);
 
 /* Works until no look-up is under way, or until that time of clock_now_ms.
- * Blocks; for the time before the loop runs, and without a loop. */
+ * Blocks; to be called before the loop runs, or without a loop. */
 void dns_wait(struct dns *dns, uint64_t until_ms);
 
 /* Returns the number of look-ups under way. */
@@ -97,7 +99,7 @@ struct ev_loop *dns_loop(const struct dns *dns);
 /* Returns a state for mix64_share. */
 uint64_t *dns_random(struct dns *dns);
 
-/* Returns name server number i, NULL behind the last one. */
+/* Returns the i-th name server, or NULL behind the last one. */
 const struct dns_server *dns_server_at(const struct dns *dns, size_t i);
 
 /* A source of servers that follows a name (discovery_dns.h), for reports. */
@@ -109,8 +111,8 @@ struct dns_follower {
 	const struct addr *addrs; /* of the last good answer */
 	size_t addrs_n;
 };
-/* Adds the follower to those that are listed.  The caller keeps it until it is
- * removed from its list. */
+/* Adds the follower to those that are listed.  The caller keeps it in place
+ * until it has removed its node from the list. */
 void dns_follow(struct dns *dns, struct dns_follower *follower);
 /* Calls call for each follower. */
 void dns_each_follower(const struct dns *dns,

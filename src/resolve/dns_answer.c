@@ -169,7 +169,7 @@ walk_next(struct walk *w, struct record *ret)
 	ret->type = read_16(w->at);
 	ret->class = read_16(w->at + 2);
 	ret->ttl_s = read_32(w->at + 4);
-	/* RFC 2181, section 8. */
+	/* A TTL with the highest bit set counts as 0 (RFC 2181, section 8). */
 	if (ret->ttl_s > INT32_MAX)
 		ret->ttl_s = 0;
 	ret->len = read_16(w->at + 8);
@@ -181,8 +181,9 @@ walk_next(struct walk *w, struct record *ret)
 	return true;
 }
 
-/* The same for records of a section; at its end, *ret_end is true.  A section
- * with more records than may be read ends early. */
+/* Reads the next record of a section; at its end sets *ret_end to true.  A
+ * section with more records than may be read ends early.  Returns false if the
+ * record is cut off or wrong. */
 static bool
 walk_section(struct walk *w, unsigned *left, struct record *ret, bool *ret_end)
 {
@@ -207,8 +208,8 @@ lower_ttl(uint32_t *ttl_s, uint32_t other_s)
 		*ttl_s = other_s;
 }
 
-/* Replaces the name by what it is an alias of.  Returns false if the message is
- * wrong. */
+/* Replaces the name by the name of which it is an alias.  Returns false if the
+ * message is wrong. */
 static bool
 follow_aliases(const uint8_t *message, size_t len, char name[ADDR_HOST_SIZE],
     uint32_t *ttl_s)
@@ -241,7 +242,8 @@ follow_aliases(const uint8_t *message, size_t len, char name[ADDR_HOST_SIZE],
 	return true;
 }
 
-/* Returns false if the record is not an address. */
+/* Gets the address of a record.  Returns false if the record is not an address.
+ */
 static bool
 record_addr(const struct record *r, struct addr *ret_addr)
 {
@@ -299,7 +301,7 @@ dns_read_addrs(
 
 /* -- SRV -- */
 
-/* Whether the text can be a host's name; `_` is in many. */
+/* Returns whether the text can be a host's name; many have a `_`. */
 static bool
 is_host(const char *s)
 {
@@ -396,8 +398,8 @@ dns_read_srvs(struct dns_answer *answer, const uint8_t *message, size_t len)
 	error = read_srv_records(answer, message, len, &w);
 	if (error != DNS_OK)
 		return error;
-	/* The authority section stands between.  What is wrong behind the
-	 * records costs the extra addresses alone. */
+	/* The authority section comes before the extra records.  An error
+	 * behind the SRV records costs only the extra addresses. */
 	left = read_16(message + 8) + read_16(message + 10);
 	while (walk_section(&w, &left, &r, &end) && !end)
 		if (!add_extra_addr(answer, &r))

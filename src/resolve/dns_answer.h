@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The answer to a question about a name, as its askers see it, and how an
- * answer is read from a DNS message (RFC 1035, 2181, 2782).
+ * The answer to a look-up of a name, and functions that read it from a DNS
+ * message (RFC 1035, 2181, 2782).
  *
- * Messages come from outside and may be anything.  Names in them are read by
- * c-ares, which bounds compression.  Reading takes at most DNS_RECORDS_MAX
- * records of a message, so that none keeps the control thread for long.
+ * Messages come from outside and may have any contents.  c-ares reads the names
+ * in them, and bounds compression.  At most DNS_RECORDS_MAX records of a
+ * message are read, so that no message takes the control thread long.
  */
 #ifndef RESOLVE_DNS_ANSWER_H
 #define RESOLVE_DNS_ANSWER_H
@@ -48,8 +48,8 @@ const char *dns_error_name(enum dns_error error);
 /* Returns the sentence. */
 const char *dns_error_text(enum dns_error error);
 
-/* Whether the error is an answer: the name has no such records.  All other
- * errors say nothing about the name. */
+/* Returns whether the error is an answer: the name has no such records.  All
+ * other errors say nothing about the name. */
 static inline bool
 dns_error_is_final(enum dns_error error)
 {
@@ -69,10 +69,10 @@ struct dns_extra {
 
 struct dns_answer {
 	enum dns_error error; /* DNS_OK: there is at least one record */
-	uint32_t ttl_s;       /* with DNS_OK, the least of the records used */
-	/* DNS_OK: the family whose question failed while the other's was
-	 * answered, so that addrs has none of its addresses; 0: no question
-	 * failed. */
+	uint32_t ttl_s; /* with DNS_OK: the least TTL of the records used */
+	/* With DNS_OK: the family whose question failed while that of the other
+	 * family was answered, so that addrs has none of its addresses; 0: no
+	 * question failed. */
 	int failed_family;
 	enum dns_error failed_error;
 	struct addr *addrs; /* distinct, port 0 */
@@ -86,7 +86,7 @@ struct dns_answer {
 /* Frees the members. */
 void dns_answer_fini(struct dns_answer *answer);
 
-/* Whether the address, without its port, is in the list. */
+/* Returns whether the address is in the list, without regard to ports. */
 bool dns_addrs_have(
     const struct addr *addrs, size_t n, const struct addr *addr);
 
@@ -95,15 +95,14 @@ bool dns_addrs_have(
 bool dns_answer_add(struct dns_answer *answer, const struct addr *addr);
 
 /* Adds the addresses of the family from a message that answers a question for
- * them, and lowers ttl_s to the least TTL.  Aliases (CNAME) are followed in the
- * message.  Returns DNS_OK if there was one. */
+ * them, and lowers ttl_s to the least TTL.  Aliases (CNAME) are followed within
+ * the message.  Returns DNS_OK if the message had an address. */
 enum dns_error dns_read_addrs(
     struct dns_answer *answer, const uint8_t *message, size_t len, int family);
 
 /* Adds the SRV records and the addresses of their targets that came along.
  * Records whose target is not a host name, or is `.` (no service), are left
- * out.
- */
+ * out.  Returns DNS_OK if a record is left. */
 enum dns_error dns_read_srvs(
     struct dns_answer *answer, const uint8_t *message, size_t len);
 

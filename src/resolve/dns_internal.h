@@ -25,10 +25,10 @@ struct dns {
 	struct dns_system system;
 	uint64_t system_checked_ms;
 	struct hosts_file *hosts;
-	/* Look-ups, each in one of these: not begun; with questions; with an
-	 * answer that its owner has not got. */
+	/* Each look-up is in one of these lists: fresh, not begun; asked, with
+	 * questions; ended, with an answer that its owner has not got yet. */
 	struct list fresh, asked, ended;
-	size_t pending;      /* in all three, but for cancelled ones */
+	size_t pending;      /* in all three, except cancelled ones */
 	struct list unasked; /* questions to be sent */
 	struct list followers;
 	uint64_t random;
@@ -59,12 +59,12 @@ struct dns_lookup {
 	bool srv;
 	int family;
 	size_t candidate;     /* number of the next whole name to be tried */
-	enum dns_error worst; /* of those tried */
+	enum dns_error worst; /* error of the names tried */
 	char whole[2 * ADDR_HOST_SIZE]; /* the name that is asked for */
 	char host[];
 };
 
-/* Has the loop do what there is to do. */
+/* Makes the loop do the work that is there, soon. */
 void dns_wake(struct dns *dns);
 
 /* Begins a look-up that was taken off dns.fresh. */

@@ -19,7 +19,8 @@
 #define TYPE_AAAA 28
 #define TYPE_SRV  33
 
-/* The file is looked at for each question, so this only spares questions. */
+/* Each look-up checks whether the file has changed, so this only limits how
+ * often names are asked for. */
 #define HOSTS_TTL_S 10
 
 static void
@@ -73,8 +74,8 @@ is_too_long(const char *name)
 
 /* -- the answers together -- */
 
-/* Errors of another name server than the last count more than that a name has
- * no records: the name may have some. */
+/* Returns the error that counts more.  A failure of a name server counts more
+ * than the answer that a name has no records: the name may have some. */
 static enum dns_error
 worse(enum dns_error a, enum dns_error b)
 {
@@ -109,7 +110,8 @@ answer_is_good(struct dns_lookup *l)
 	lookup_ended(l, DNS_OK);
 }
 
-/* All queries of a whole name have ended. */
+/* Ends the look-up, or goes on to the next whole name.  All queries of the
+ * present one have ended. */
 static void
 name_ended(struct dns_lookup *l)
 {
@@ -167,8 +169,8 @@ read_dns_message(struct dns_query *q, const uint8_t *message, size_t len)
 	return error;
 }
 
-/* The server that was asked first has not answered: the next one is from now
- * on. */
+/* Makes the next server the first one to ask, if it was this one, which has not
+ * answered. */
 static void
 pass_server_over(struct dns *dns, const struct dns_server *server)
 {
@@ -176,7 +178,8 @@ pass_server_over(struct dns *dns, const struct dns_server *server)
 		dns->first = (dns->first + 1) % dns->servers_n;
 }
 
-/* Whether another name server is asked, or all of them again. */
+/* Counts a failed try.  Returns whether the question goes to another name
+ * server, or to all of them again. */
 static bool
 is_tried_again(struct dns_query *q, enum dns_error error)
 {
@@ -200,7 +203,7 @@ on_query_done(struct dns_question *question, enum dns_error error,
 	struct dns *dns = q->lookup->dns;
 
 	q->under_way = false;
-	/* There is room for another one. */
+	/* There is room for another question. */
 	if (!list_empty(&dns->unasked))
 		dns_wake(dns);
 	if (q->lookup->cancelled)
@@ -247,7 +250,7 @@ add_query(struct dns_lookup *l, int type)
 	query_queue(q);
 }
 
-/* Asks for the next whole name.  Caller has it in no list of queries. */
+/* Asks for the next whole name.  No query of the look-up is under way. */
 static void
 try_next_name(struct dns_lookup *l)
 {
@@ -366,7 +369,8 @@ dns_cancel(struct dns_lookup *lookup)
 		list_remove(&q->node);
 		lookup->open--;
 	}
-	/* A name server's answer is still to come: the last one frees it. */
+	/* Otherwise answers are still to come, and the last one frees the
+	 * look-up. */
 	if (lookup->open == 0)
 		lookup_free(lookup);
 }

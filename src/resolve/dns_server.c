@@ -21,7 +21,7 @@
 
 struct dns_socket {
 	struct list node;
-	ev_io io; /* events also without a loop */
+	ev_io io; /* its events are set also without a loop */
 	struct dns_server *server;
 };
 
@@ -81,8 +81,8 @@ dns_socket_connect(
 	return connect(fd, sa, len);
 }
 
-/* c-ares reads until there is nothing left.  A name server that sends without
- * end is left alone until the next turn. */
+/* Receives for c-ares, which reads until there is nothing left.  A name server
+ * that sends without end is not read any further in this turn. */
 static ares_ssize_t
 dns_socket_receive(ares_socket_t fd, void *to, size_t size, int flags,
     struct sockaddr *from, ares_socklen_t *from_len, void *arg)
@@ -97,7 +97,7 @@ dns_socket_receive(ares_socket_t fd, void *to, size_t size, int flags,
 	}
 	s->reads_left--;
 	n = recvfrom(fd, to, size, flags, from, from_len);
-	/* A sender is asked for with datagrams only. */
+	/* c-ares asks for the sender of datagrams only. */
 	if (from && n > 2 && (bytes[2] & FLAG_TRUNCATED))
 		s->counts.truncated++;
 	return n;
@@ -169,7 +169,7 @@ watch_socket(struct dns_server *s, int fd, int events)
 
 	if (!socket) {
 		socket = calloc(1, sizeof(*socket));
-		/* Unwatched, the questions time out. */
+		/* The socket stays unwatched, so its questions time out. */
 		if (!socket)
 			return;
 		socket->server = s;
@@ -238,7 +238,7 @@ dns_server_ready(struct dns_server *server, const struct pollfd *fd)
 
 /* -- questions -- */
 
-/* Returns what c-ares says, and counts it. */
+/* Returns the error for a status of c-ares, and counts it. */
 static enum dns_error
 count_status(struct dns_server *s, int status)
 {

@@ -4,7 +4,8 @@
  * c-ares makes questions with random ids from random ports, drops answers that
  * do not fit (another id, name, type or sender), and repeats a question over
  * TCP whose answer was truncated.  Each channel has one server and asks it
- * once, so that dns.c decides whom to ask next and knows who has failed.
+ * once, so that dns.c decides which server to ask next and knows which one has
+ * failed.
  *
  * At most DNS_SERVER_READS messages are read from a socket in a turn of the
  * loop, and each may be taken from another question.
@@ -44,11 +45,11 @@ struct dns_counts {
 #undef X
 };
 
-/* A question, embedded in what asks. */
+/* A question, embedded in the asker's struct. */
 struct dns_question {
-	/* The server has answered, or has not.  message is borrowed; it is
-	 * there with DNS_OK.  DNS_NO_MEMORY: out of memory, or the server is
-	 * being freed.  May be called from within dns_server_ask. */
+	/* Ends the question.  message is the answer with DNS_OK, borrowed.
+	 * DNS_NO_MEMORY: out of memory, or the server is being freed.  May be
+	 * called from within dns_server_ask. */
 	void (*done)(struct dns_question *question, enum dns_error error,
 	    const uint8_t *message, size_t len);
 	struct dns_server *server;
@@ -56,12 +57,13 @@ struct dns_question {
 
 struct dns_server;
 
-/* loop NULL: the caller polls, as dns_wait does.  Returns NULL when c-ares
- * refuses. */
+/* Makes a name server.  loop NULL: the caller polls, as dns_wait does.  Returns
+ * NULL when memory is short or c-ares refuses. */
 struct dns_server *dns_server_new(
     struct ev_loop *loop, const struct addr *addr, uint64_t timeout_ms);
 
-/* Questions under way are done with DNS_NO_MEMORY.  Accepts NULL. */
+/* Frees the server.  Questions under way end with DNS_NO_MEMORY.  Accepts NULL.
+ */
 void dns_server_free(struct dns_server *server);
 
 /* Asks for records of the type (1: A, 28: AAAA, 33: SRV) of the whole name.
@@ -69,18 +71,19 @@ void dns_server_free(struct dns_server *server);
 void dns_server_ask(struct dns_server *server, struct dns_question *question,
     const char *name, int type);
 
-/* Counts what the message of an answer was found to be: DNS_OK, DNS_EMPTY or
+/* Counts the result of reading the message of an answer: DNS_OK, DNS_EMPTY or
  * DNS_MALFORMED. */
 void dns_server_note(struct dns_server *server, enum dns_error found);
 
 /* Ends questions whose time is over. */
 void dns_server_tick(struct dns_server *server);
 
-/* Appends the sockets.  Returns the new number; at most max. */
+/* Appends the sockets to fds, which has n, at most up to max.  Returns the new
+ * number. */
 size_t dns_server_sockets(
     const struct dns_server *server, struct pollfd *fds, size_t n, size_t max);
-/* Does what is possible on a socket of dns_server_sockets after poll(2).  A
- * socket that is not the server's any more is passed over. */
+/* Reads from and writes to a socket of dns_server_sockets after poll(2).
+ * Ignores a socket that is not the server's any more. */
 void dns_server_ready(struct dns_server *server, const struct pollfd *fd);
 
 /* Returns the number of questions under way. */

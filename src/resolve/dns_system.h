@@ -17,17 +17,17 @@ struct dns_system {
 	char **domains;
 	size_t domains_n;
 	unsigned ndots;
-	struct timespec changed; /* the file's, 0: there is none */
+	struct timespec changed; /* time of the file; 0: there is no file */
 };
 
-/* Reads the file, as c-ares does: without a name server in it, 127.0.0.1 is
- * one.  Returns false when memory is short, or the file cannot be read. */
+/* Reads the file as c-ares does: if it names no name server, 127.0.0.1 is used.
+ * Returns false when memory is short or the file cannot be read. */
 bool dns_system_read(struct dns_system *system, const char *path);
 
 /* Frees the members. */
 void dns_system_fini(struct dns_system *system);
 
-/* Whether the file has changed since it was read. */
+/* Returns whether the file has changed since it was read. */
 bool dns_system_is_old(const struct dns_system *system, const char *path);
 
 #endif

@@ -73,8 +73,9 @@ etcd_keys_fini(struct etcd_keys *keys)
 	*keys = (struct etcd_keys){.prefix = NULL};
 }
 
-/* Has the next page begin at the key, with a NUL behind it: that is the key
- * which follows. */
+/* Notes where the next page begins: at the key or, with_nul being 1, at the key
+ * with a NUL behind it, which is the next possible key.  Returns false when
+ * memory is short. */
 static bool
 place_keep(struct etcd_keys *keys, const void *key, size_t n, size_t with_nul)
 {
@@ -118,8 +119,8 @@ etcd_keys_changed(struct etcd_keys *keys)
 	return changed;
 }
 
-/* Returns the text of a key without the prefix, which is "" for the prefix
- * itself, or NULL with err set. */
+/* Returns the text of a key without the prefix, or NULL with err set.  The text
+ * is "" for the prefix itself. */
 static char *
 keys_name(const struct etcd_keys *keys, struct etcd_bytes key, struct err *err)
 {

@@ -4,7 +4,8 @@
  *   etcd_keys_begin --> pages --> etcd_keys_take --> news, news, ...
  *                                   members
  *
- * Pages are collected apart: until all are there the members stay as they were.
+ * Pages are collected separately: the members stay as they were until all pages
+ * have been read.
  */
 #ifndef RESOLVE_ETCD_KEYS_H
 #define RESOLVE_ETCD_KEYS_H
@@ -16,7 +17,7 @@
 #include "resolve/etcd_text.h"
 #include "resolve/member_set.h"
 
-/* More keys below the prefix are an error. */
+/* The most keys below the prefix; more are an error. */
 #define ETCD_MEMBERS_MAX 10000
 
 struct etcd_keys {
@@ -32,8 +33,8 @@ struct etcd_keys {
 const char *etcd_target_prefix(
     const struct discovery_target *target, struct err *err);
 
-/* Copies the prefix.  Returns false when memory is short; then there is nothing
- * to end. */
+/* Initializes keys with a copy of the prefix.  Returns false when memory is
+ * short; then there is nothing to free. */
 bool etcd_keys_init(struct etcd_keys *keys, const char *prefix) MUST_CHECK;
 /* Frees the members, not the struct. */
 void etcd_keys_fini(struct etcd_keys *keys);
@@ -41,13 +42,13 @@ void etcd_keys_fini(struct etcd_keys *keys);
 /* Begins to read all keys.  Returns false when memory is short. */
 bool etcd_keys_begin(struct etcd_keys *keys) MUST_CHECK;
 
-/* Ends reading: what was read are the members from now on. */
+/* Ends reading: the keys that were read are the members from now on. */
 void etcd_keys_take(struct etcd_keys *keys);
 
-/* Ends reading, if it has begun, and forgets what was read. */
+/* Ends reading, if it has begun, and drops the keys that were read. */
 void etcd_keys_drop(struct etcd_keys *keys);
 
-/* Returns the sink for pages, while reading, or for news. */
+/* Returns the sink: for pages while keys are read, else for news. */
 struct etcd_sink etcd_keys_sink(struct etcd_keys *keys);
 
 /* Returns whether news have changed the members since the last call. */

@@ -29,7 +29,7 @@ write_base64(FILE *out, struct etcd_bytes bytes)
 }
 
 /* Writes the end of the range of all keys with the prefix: the prefix with its
- * last byte one higher.  Bytes 0xff cannot be higher and are left out. */
+ * last byte incremented.  Bytes 0xff at the end are left out before. */
 static bool
 write_prefix_end(FILE *out, const char *prefix)
 {
@@ -64,7 +64,7 @@ write_keys(FILE *out, const char *prefix, struct etcd_bytes first)
 	return true;
 }
 
-/* Ends a body.  Returns NULL when some of it found no memory. */
+/* Ends a body.  Returns its text, or NULL when memory was short. */
 static char *
 body_close(struct text_out *out, bool ok)
 {
@@ -135,7 +135,7 @@ etcd_login_body(const char *login)
 
 /* -- Answers -- */
 
-/* Returns NULL with err set. */
+/* Parses an answer.  Returns NULL with err set when it is not an object. */
 static json_t *
 answer_load(const char *text, size_t n, struct err *err)
 {
@@ -152,7 +152,7 @@ answer_load(const char *text, size_t n, struct err *err)
 	return NULL;
 }
 
-/* Reads a number, which a string has, or not; 0 where there is none. */
+/* Returns a number, which may be a string; 0 if there is none. */
 static int64_t
 etcd_number_of(const json_t *object, const char *name)
 {
@@ -163,8 +163,8 @@ etcd_number_of(const json_t *object, const char *name)
 	return json_is_integer(value) ? json_integer_value(value) : 0;
 }
 
-/* Decodes the member of that name; one that is missing is empty.  The data
- * is the caller's to free(3). */
+/* Decodes the member of that name; a missing one is empty.  The caller frees
+ * the data with free(3). */
 static bool
 bytes_of(const json_t *object, const char *name, struct etcd_bytes *ret_bytes,
     struct err *err)
@@ -215,7 +215,8 @@ key_value_take(const json_t *kv, bool removed, const struct etcd_sink *sink,
 	return ok;
 }
 
-/* Fills in what an error of the gateway says. */
+/* Returns whether the answer is an error of the gateway, with err set to its
+ * message. */
 static bool
 etcd_reports_error(const json_t *root, struct err *err)
 {

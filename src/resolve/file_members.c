@@ -61,7 +61,8 @@ check_line(const struct parsing *p, const char *line, size_t len)
 	return true;
 }
 
-/* Whether the line begins with an address, and not with a key or a name. */
+/* Returns whether the line begins with an address, and not with an option or a
+ * name; else false with err set. */
 static bool
 check_member_words(
     const struct parsing *p, const char *address, const char *rest)
@@ -79,7 +80,8 @@ check_member_words(
 	           p->path, p->line, address);
 }
 
-/* line begins with a word.  The array has room. */
+/* Adds the member of a line, which begins with a word.  The array has room.
+ * Returns false with err set. */
 static bool
 add_member_line(struct parsing *p, char *line)
 {
@@ -137,7 +139,7 @@ by_key(const void *one, const void *other)
 	return order ? order : (*a > *b) - (*a < *b);
 }
 
-/* Keys are distinct. */
+/* Returns whether all keys are distinct, or false with err set. */
 static bool
 check_twice(const struct parsing *p)
 {
@@ -183,7 +185,7 @@ file_members_parse(const char *path, char *text, size_t len,
 	return false;
 }
 
-/* Returns the text, or NULL with err set. */
+/* Reads a regular file.  Returns its text, or NULL with err set. */
 static char *
 read_regular(int fd, const char *path, size_t *ret_len, struct err *err)
 {
@@ -228,7 +230,7 @@ bool
 file_members_read(
     const char *path, struct file_members *ret_members, struct err *err)
 {
-	/* A FIFO would block. */
+	/* Without O_NONBLOCK a FIFO would block. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	size_t len;
 	char *text;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A file of servers: a line each, as behind the name in `server = NAME`.
+ * A file of servers.  Each line has a server, as it is written behind the name
+ * in `server = NAME`.
  *
  *   # the east
  *   10.0.0.1:80 weight=5 backup
@@ -18,7 +19,7 @@
 #include "base/err.h"
 #include "resolve/discovery.h"
 
-/* A line is at most this long, its comment included. */
+/* The most characters of a line, its comment included, and bytes of a file. */
 #define FILE_MEMBERS_LINE_MAX 4096
 #define FILE_MEMBERS_SIZE_MAX (16u << 20)
 
@@ -26,19 +27,19 @@ struct file_members {
 	struct discovered *all; /* their texts point into text */
 	size_t n;
 	char *text, *notes;
-	/* The last line has its line end.  Otherwise, and when it is empty, the
-	 * file may be one that a program is still writing. */
+	/* Whether the last line has its line end.  Otherwise, and when the file
+	 * is empty, a program may still be writing it. */
 	bool whole;
 };
 
 /* Parses the text of the file of that name, len bytes from malloc with room for
- * a NUL, and takes ownership of it.  Whether options are right is for others to
- * say.  Returns false with err set, which begins with the file and the line. */
+ * a NUL, and takes ownership of it.  Does not check options.  Returns false
+ * with err set, which begins with the file and the line. */
 bool file_members_parse(const char *path, char *text, size_t len,
     struct file_members *ret_members, struct err *err) MUST_CHECK;
 
-/* Reads the file.  Blocks on the disk; any thread.  Returns false with err set.
- */
+/* Reads and parses the file.  Any thread; blocks for the disk.  Returns false
+ * with err set. */
 bool file_members_read(const char *path, struct file_members *ret_members,
     struct err *err) MUST_CHECK;
 

@@ -65,7 +65,8 @@ hosts_file_free(struct hosts_file *hosts)
 	free(hosts);
 }
 
-/* Without memory the name is left out: a name server may know it. */
+/* Adds a name.  When memory is short the name is left out: a name server may
+ * know it. */
 static void
 hosts_file_add(
     struct hosts_file *hosts, const char *name, const struct addr *addr)
@@ -131,7 +132,7 @@ hosts_file_follow(struct hosts_file *hosts)
 		    host_compare);
 }
 
-/* Returns the place of the first host that is not before the name. */
+/* Returns the index of the first host that is not before the name. */
 static size_t
 first_host(const struct hosts_file *hosts, const char *name)
 {

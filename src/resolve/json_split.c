@@ -25,7 +25,8 @@ json_split_fini(struct json_split *split)
 	split->n = split->room = 0;
 }
 
-/* Appends to the object under way, and a NUL. */
+/* Appends bytes to the object under way, and a NUL.  Returns false with err
+ * set. */
 static bool
 split_collect(
     struct json_split *split, const char *data, size_t n, struct err *err)
@@ -53,7 +54,8 @@ split_collect(
 	return true;
 }
 
-/* Follows one character of an object.  Returns whether it closes the object. */
+/* Follows the nesting by one character of an object.  Returns whether the
+ * character closes the object. */
 static bool
 split_nest(struct json_split *split, char c)
 {
@@ -114,7 +116,7 @@ split_refuse(
 	    shown);
 }
 
-/* Follows one character outside of objects.  Returns false if none is allowed
+/* Takes one character outside of objects.  Returns false if it is not allowed
  * there. */
 static bool
 split_between(struct json_split *split, char c)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Finds the objects in a stream of JSON that arrives in pieces of any size.
  *
- * The text of an object is collected up to its closing brace and handed on.
- * Nothing but the nesting is looked at here: a JSON parser reads the object.
+ * The text of an object is collected up to its closing brace, and then passed
+ * on.  Only the nesting is checked here: a JSON parser reads the object.
  */
 #ifndef RESOLVE_JSON_SPLIT_H
 #define RESOLVE_JSON_SPLIT_H
@@ -20,7 +20,7 @@ enum json_split_kind {
 struct json_split {
 	enum json_split_kind kind;
 	size_t object_max; /* bytes of the longest object that is collected */
-	/* Reads an object; false with err set ends the stream. */
+	/* Reads an object.  Returning false with err set ends the stream. */
 	bool (*on_object)(
 	    void *arg, const char *text, size_t n, struct err *err);
 	void *arg;
@@ -39,8 +39,9 @@ struct json_split {
 	size_t n, room;
 };
 
-/* Begins a stream, also after another.  The members that are not private are
- * set, the others zero or left from the stream before. */
+/* Begins a stream, also after another one.  The caller has set the members that
+ * are not private; the others are zero, or as the stream before has left them.
+ */
 void json_split_begin(struct json_split *split);
 
 /* Frees what was collected. */

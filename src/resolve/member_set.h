@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The members that a source has, by their keys, for sources that hear of single
- * changes or in pieces.  Control thread.
+ * The members of a source, by key: for sources that report single changes, or
+ * whose answers come in pieces.  All functions run on the control thread.
  */
 #ifndef RESOLVE_MEMBER_SET_H
 #define RESOLVE_MEMBER_SET_H
@@ -16,10 +16,10 @@ struct member_set;
 /* Returns an empty set, or NULL when memory is short. */
 struct member_set *member_set_new(void);
 
-/* Accepts NULL. */
+/* Frees the set.  Accepts NULL. */
 void member_set_free(struct member_set *set);
 
-/* Copies the member, in the place of one that has the same key.  Returns false
+/* Adds a copy of the member, and replaces one with the same key.  Returns false
  * when memory is short; then the set is as it was. */
 bool member_set_put(
     struct member_set *set, const struct discovered *member) MUST_CHECK;
@@ -34,8 +34,9 @@ void member_set_remove(struct member_set *set, const char *key);
 /* Returns the number of members. */
 size_t member_set_count(const struct member_set *set);
 
-/* Returns all members as an array for the caller to free(3), whose texts belong
- * to the set; *ret_n: how many.  Returns NULL when memory is short. */
+/* Returns an array of all members, which the caller frees with free(3), and
+ * their number in *ret_n.  The texts belong to the set.  Returns NULL when
+ * memory is short. */
 struct discovered *member_set_list(const struct member_set *set, size_t *ret_n);
 
 #endif

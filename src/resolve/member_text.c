@@ -13,7 +13,8 @@
 
 static const char member_blanks[] = " \t\r\n";
 
-/* Returns false when the text does not fit; then out is unchanged. */
+/* Appends to out.  Returns false when the text does not fit; then out is
+ * unchanged. */
 static bool __attribute__((format(printf, 2, 3)))
 member_append(char out[MEMBER_TEXT_MAX + 1], const char *fmt, ...)
 {
@@ -30,8 +31,8 @@ member_append(char out[MEMBER_TEXT_MAX + 1], const char *fmt, ...)
 	return false;
 }
 
-/* Returns the member as a word: a string without blanks, or a number, in
- * number; else NULL. */
+/* Returns the value as a word: a string without blanks, or a number, written to
+ * number; NULL for any other value. */
 static const char *
 word_of(const json_t *value, char number[32])
 {
@@ -103,7 +104,7 @@ member_take_address(struct member_text *m, const json_t *object)
 		return false;
 	if (!port)
 		return member_append(m->address, "%s", host);
-	/* IPv6 without brackets. */
+	/* An IPv6 address without brackets gets them. */
 	if (host[0] != '[' && strchr(host, ':') != strrchr(host, ':'))
 		return member_append(m->address, "[%s]:%s", host, port_text);
 	return member_append(m->address, "%s:%s", host, port_text);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * A member as the value of a key describes it:
+ * A member, as the value of a key describes it:
  *
  *   10.0.0.1:80 weight=5 backup
  *   {"address": "10.0.0.1", "port": 80, "weight": 5, "backup": true}
  *
- * that is, what may stand behind `server = NAME`, or a JSON object.  Its
- * members are
+ * A value is either the text that may stand behind `server = NAME`, or a JSON
+ * object.  The members of the object are
  *
  *   address, or Addr    the address, with its port or without
  *   port                the port: a number, or a string
@@ -13,8 +13,8 @@
  *   any other           an option: a number or a string is its value, true and
  *                       false are `on` and `off`, null is as if it was missing
  *
- * A value that is neither is handed on as an address, whole: the check of the
- * address shows the operator what the key has.
+ * Any other value is passed on as an address as a whole: the error about the
+ * address then shows the operator the value of the key.
  */
 #ifndef RESOLVE_MEMBER_TEXT_H
 #define RESOLVE_MEMBER_TEXT_H
@@ -25,11 +25,11 @@
 #include "base/err.h"
 #include "resolve/discovery.h"
 
-/* Bytes of a value beyond these are not read. */
+/* The most bytes of a value that are read. */
 #define MEMBER_TEXT_MAX 2048
 
 struct member_text {
-	struct discovered member; /* but its key, which is "" */
+	struct discovered member; /* without its key, which is "" */
 	char address[MEMBER_TEXT_MAX + 1];
 	char options[MEMBER_TEXT_MAX + 1];
 	char note[MEMBER_TEXT_MAX + 1];

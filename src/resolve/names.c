@@ -39,7 +39,7 @@ names_new(names_look_up *look_up, void *resolver)
 
 	if (!names)
 		return NULL;
-	/* Seeds the pauses of this process; another one differs. */
+	/* The address seeds the random pauses, so that processes differ. */
 	*names = (struct names){.look_up = look_up,
 	    .resolver = resolver,
 	    .settings = {.ttl_max_ms = UINT64_MAX, .hold_ms = RENEWAL_FOREVER},
@@ -150,7 +150,7 @@ names_want(struct names *names, const char *host, int family,
 	return n;
 }
 
-/* Whether all addresses of a are in b, whatever their order. */
+/* Returns whether all addresses of a are in b, in any order. */
 static bool
 addrs_within(const struct addr *a, size_t a_n, const struct addr *b, size_t b_n)
 {
@@ -160,8 +160,8 @@ addrs_within(const struct addr *a, size_t a_n, const struct addr *b, size_t b_n)
 	return true;
 }
 
-/* Takes the answer's addresses, and those of the name whose family failed.
- * Returns false when memory is short. */
+/* Takes the answer's addresses, and keeps those of a family whose question
+ * failed.  Returns false when memory is short. */
 static bool
 name_take_addrs(
     struct names *names, struct name *name, const struct dns_answer *answer)
@@ -208,7 +208,8 @@ names_answer(struct names *names, struct name *name,
 	name->logged = DNS_OK;
 }
 
-/* Followed names alone are asked for often enough for their answer to lapse. */
+/* Returns the settings for the name.  Only followed names are asked for often
+ * enough for their answers to lapse. */
 static const struct renewal_settings *
 name_settings_of(const struct names *names, const struct name *name)
 {

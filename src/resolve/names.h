@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * Host names that are wanted, each looked up once for everything that has it,
- * again until it is known, and by its TTL if it is followed.
+ * Host names that are wanted.  Each is looked up once for all its users, again
+ * until it is known, and again after its TTL if it is followed.
  *
  *   names_want --> renewal.h: asked, known, failed, due again, lapsed
  *                     |
  *                     +--> names_take_changed: what the owner acts on
  *
  * A name that was known keeps its addresses while it is asked for again, and
- * when that fails.  Those of a followed name lapse when failures go on for
- * hold_ms.
+ * when that fails.  The addresses of a followed name lapse when failures go on
+ * for hold_ms.
  *
- * The table does not look anything up itself: that is the resolver's part,
- * dns.h or a test's script.  Nor does it read a clock.  The control thread owns
- * it.  Nothing here blocks.
+ * The table neither looks names up itself, which the resolver does (dns.h, or
+ * the script of a test), nor reads a clock.  All functions run on the control
+ * thread and never block.
  */
 #ifndef RESOLVE_NAMES_H
 #define RESOLVE_NAMES_H
@@ -43,35 +43,37 @@ struct name {
 	struct renewal renewal;
 	struct addr *addrs; /* while it is known; their ports are 0 */
 	size_t addrs_n;
-	bool kept;           /* names_keep */
+	bool kept;           /* by names_keep */
 	bool dropped;        /* swept while it was asked for */
 	struct list changed; /* in the table's list of changed names */
-	void *asker;         /* the resolver's */
-	/* The owner's: the error it has logged, and what has the name. */
+	void *asker;         /* for the resolver */
+	/* For the owner: the error that it has logged, and the users of the
+	 * name. */
 	enum dns_error logged;
 	void **users;
 	size_t users_n, users_room;
 };
 
-/* Begins a look-up.  The owner of the table calls names_answer for it later,
- * once, and never from within.  Returns false when it cannot begin. */
+/* Begins a look-up.  The owner of the table calls names_answer for it once,
+ * later, and not from within this function.  Returns false when the look-up
+ * cannot begin. */
 typedef bool names_look_up(
     void *resolver, const char *host, int family, struct name *name);
 
-/* Names are looked up by look_up, which gets the resolver, borrowed.  Returns
- * NULL when memory is short. */
+/* Makes an empty table, which looks names up by look_up.  Borrows resolver, the
+ * argument of look_up.  Returns NULL when memory is short. */
 struct names *names_new(names_look_up *look_up, void *resolver);
 
-/* Answers that are still to come must not be given any more.  Accepts NULL. */
+/* Frees the table.  names_answer must not be called any more.  Accepts NULL. */
 void names_free(struct names *names);
 
 /* Sets the limits of TTLs, and how long answers are kept.  The next names_tick
  * acts on them. */
 void names_set(struct names *names, const struct renewal_settings *settings);
 
-/* Asks for the name unless it is being asked for: if it is new, or if it is to
- * be asked for afresh whatever is known.  Returns the name, or NULL when memory
- * is short. */
+/* Adds the name to the table if it is new.  Asks for it if it is new or afresh
+ * is set, unless it is being asked for already.  Returns the name, or NULL when
+ * memory is short. */
 struct name *names_want(struct names *names, const char *host, int family,
     enum name_mode mode, bool afresh, uint64_t now_ms);
 
@@ -79,15 +81,15 @@ struct name *names_want(struct names *names, const char *host, int family,
 struct name *names_find(const struct names *names, const char *host, int family,
     enum name_mode mode);
 
-/* The name's look-up has ended.  The name is changed if there is something new:
- * other addresses, or another error.  An answer without addresses of a
- * family keeps the former addresses of that family. */
+/* Takes the answer of the name's look-up.  Marks the name as changed if its
+ * addresses or its error are other ones.  If the question for one family has
+ * failed, the former addresses of that family are kept. */
 void names_answer(struct names *names, struct name *name,
     const struct dns_answer *answer, uint64_t now_ms);
 
-/* Asks for what is due, and lets lapse what is over: such a name is changed.
- * Returns when to call it again, or 0: not before the next names_want or
- * names_answer. */
+/* Asks for names that are due, and drops addresses that have lapsed, which
+ * changes the name.  Returns when to call it again; 0: not before the next
+ * names_want or names_answer. */
 uint64_t names_tick(struct names *names, uint64_t now_ms);
 
 /* Returns a name that has changed and was not returned since, or NULL. */
@@ -99,20 +101,22 @@ struct name *names_take_changed(struct names *names);
 const struct addr *name_choose(
     const struct name *name, int preferred, const struct addr *present);
 
-/* Adds something that has the name.  Returns false when memory is short. */
+/* Adds a user of the name.  Returns false when memory is short. */
 bool name_add_user(struct name *name, void *user);
 
-/* Forgets all users of all names. */
+/* Removes all users of all names. */
 void names_clear_users(struct names *names);
 
-/* Spares the name from the next names_sweep. */
+/* Keeps the name over the next names_sweep. */
 void names_keep(struct name *name);
 
-/* Forgets all names but those kept since the last names_sweep.  A name that is
- * being asked for stays until it is answered and swept again. */
+/* Removes all names but those that were kept since the last names_sweep.  A
+ * name that is being asked for stays until it is answered and the table is
+ * swept again. */
 void names_sweep(struct names *names);
 
-/* Returns the first name, of those in no order that next links. */
+/* Returns the first name, or NULL.  next links the names, in no particular
+ * order. */
 struct name *names_first(const struct names *names);
 
 /* Returns the number of names in the table. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * When a name is asked for again, and how long its last good answer is kept: a
- * state machine without clock and network, for one name or one set.
+ * A state machine, without clock and network, that decides when a name or a set
+ * is asked for again, and how long its last good answer is kept.
  *
  *              renewal_begin                      renewal_answer
  *   (due) --------------------> ASKED ---------------------------> KNOWN
@@ -10,12 +10,13 @@
  *     +------ after a pause ---- FAILED <-- a failure of KNOWN ------+
  *
  * TTLs are raised to ttl_min_ms and lowered to ttl_max_ms, and then shortened
- * by up to a tenth, so that many names do not stay in step.  The pause after a
- * failure is RENEWAL_PAUSE_MIN_MS at first and doubles with each failure, up to
- * RENEWAL_PAUSE_MAX_MS; each is up to a fifth longer or shorter.
+ * by up to a tenth, so that the renewals of many names do not stay in step.
+ * The pause after a failure is RENEWAL_PAUSE_MIN_MS at first and doubles with
+ * each failure, up to RENEWAL_PAUSE_MAX_MS; each pause is up to a fifth longer
+ * or shorter.
  *
- * A good answer is kept through failures for hold_ms from the first of them.
- * Then it has lapsed: renewal_lapsed.
+ * A good answer is kept for hold_ms after the first failure.  Then it has
+ * lapsed (renewal_lapsed).
  */
 #ifndef RESOLVE_RENEWAL_H
 #define RESOLVE_RENEWAL_H
@@ -35,7 +36,7 @@ struct renewal_settings {
 	uint64_t ttl_min_ms, ttl_max_ms, hold_ms;
 };
 
-/* Zeroed: never asked for.  Times are those of clock_now_ms; 0: none. */
+/* All zeros: never asked for.  Times are those of clock_now_ms; 0: none. */
 struct renewal {
 	bool asked; /* a question is under way */
 	bool known; /* there has been a good answer, which has not lapsed */
@@ -49,23 +50,24 @@ struct renewal {
 	uint64_t answers, failures;
 };
 
-/* A question is under way now. */
+/* Notes that a question is under way now. */
 void renewal_begin(struct renewal *renewal);
 
-/* The question has a good answer, with the TTL.  again: it is asked for again
- * after the TTL. */
+/* Notes that the question has a good answer with that TTL.  again: the name is
+ * asked for again after the TTL. */
 void renewal_answer(struct renewal *renewal,
     const struct renewal_settings *settings, uint32_t ttl_s, bool again,
     uint64_t now_ms, uint64_t *random);
 
-/* The question has failed.  It is asked for again after a pause. */
+/* Notes that the question has failed.  The name is asked for again after a
+ * pause. */
 void renewal_fail(struct renewal *renewal, enum dns_error error,
     uint64_t now_ms, uint64_t *random);
 
-/* The renewal is due now, with a short pause if that fails. */
+/* Makes the renewal due now.  If it fails, the pause after it is short. */
 void renewal_hurry(struct renewal *renewal, uint64_t now_ms);
 
-/* Whether it is due. */
+/* Returns whether the renewal is due. */
 static inline bool
 renewal_is_due(const struct renewal *renewal, uint64_t now_ms)
 {
@@ -82,8 +84,8 @@ uint64_t renewal_lapse_ms(
 bool renewal_lapsed(struct renewal *renewal,
     const struct renewal_settings *settings, uint64_t now_ms);
 
-/* Returns when it is due or lapses, whichever is first; 0: neither.  A question
- * that is under way is not due. */
+/* Returns when the renewal is due or the answer lapses, whichever is first; 0:
+ * neither.  A question that is under way is not due. */
 uint64_t renewal_next_ms(
     const struct renewal *renewal, const struct renewal_settings *settings);
 
