@@ -16,7 +16,8 @@
 struct handed_socket {
 	struct addr asked;
 	int fd;
-	ino_t ino; /* inode of the socket */
+	ino_t ino;    /* inode of the socket */
+	bool is_open; /* see handed_note_open */
 	bool is_unix;
 	union {
 		struct sock_options options;
@@ -100,14 +101,30 @@ restore_file(const struct handed_socket *s)
 		    s->had.file.path, strerror(-rc));
 }
 
+/* Begins behind the socket that was noted last: the sockets are mostly noted in
+ * the order in which they were added. */
+void
+handed_note_open(struct handed *handed, int fd)
+{
+	for (size_t i = 0; i < handed->n; i++) {
+		size_t at = (handed->noted + i) % handed->n;
+		struct handed_socket *s = &handed->sockets[at];
+
+		if (s->fd != fd)
+			continue;
+		s->is_open = socket_ino(fd) == s->ino;
+		handed->noted = at + 1;
+		return;
+	}
+}
+
 void
 handed_restore(const struct handed *handed)
 {
 	for (size_t i = 0; i < handed->n; i++) {
 		const struct handed_socket *s = &handed->sockets[i];
 
-		/* An operator may have shut the socket meanwhile. */
-		if (socket_ino(s->fd) != s->ino)
+		if (!s->is_open)
 			continue;
 		if (s->is_unix)
 			restore_file(s);

@@ -22,6 +22,7 @@ struct handed {
 	struct handed_socket *sockets;
 	size_t n, room;
 	size_t sent;
+	size_t noted;         /* index behind the socket that was noted last */
 	bool short_of_memory; /* a socket could not be added */
 };
 
@@ -34,8 +35,12 @@ void handed_add(struct handed *handed, const struct addr *asked, int fd);
  * The caller adds their number to handed->sent. */
 void handed_put(const struct handed *handed, struct handover *message);
 
-/* Restores what the sockets that are still open had when they were added, as
- * far as this process may.  Logs what it may not restore. */
+/* Notes that the socket of the descriptor is still open, and that no thread is
+ * about to close it. */
+void handed_note_open(struct handed *handed, int fd);
+
+/* Restores what the sockets that were noted as open had when they were added,
+ * as far as this process may.  Logs what it may not restore. */
 void handed_restore(const struct handed *handed);
 
 void handed_free(struct handed *handed);

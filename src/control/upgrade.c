@@ -92,6 +92,40 @@ finish_upgrade(struct upgrade *u, bool ok)
 	upgrade_unref(u);
 }
 
+/* Calls report for each socket that accepts, with its address and u->handed. */
+static void
+report_sockets(struct upgrade *u,
+    void (*report)(void *handed, const struct addr *asked, int fd))
+{
+	struct control *c = u->control;
+
+	listeners_report(c->listeners, report, &u->handed);
+	if (c->follower.report)
+		c->follower.report(c->follower.arg, report, &u->handed);
+}
+
+static void
+add_socket(void *handed, const struct addr *asked, int fd)
+{
+	handed_add(handed, asked, fd);
+}
+
+static void
+note_open_socket(void *handed, const struct addr *asked, int fd)
+{
+	(void)asked;
+	handed_note_open(handed, fd);
+}
+
+/* An operator may have shut some of the sockets meanwhile; threads close
+ * them. */
+static void
+restore_sockets(struct upgrade *u)
+{
+	report_sockets(u, note_open_socket);
+	handed_restore(&u->handed);
+}
+
 static void
 fail_upgrade(struct upgrade *u, const char *fmt, ...)
 {
@@ -107,7 +141,8 @@ fail_upgrade(struct upgrade *u, const char *fmt, ...)
 		kill(u->other.pid, SIGKILL);
 		(void)kill(-u->other.pid, SIGKILL);
 	}
-	handed_restore(&u->handed);
+	if (u->control->phase == RUNNING)
+		restore_sockets(u);
 	finish_upgrade(u, false);
 }
 
@@ -385,12 +420,6 @@ on_upgrade_deadline(struct timed_task *task, uint64_t now_ms)
 
 /* -- the beginning -- */
 
-static void
-add_socket(void *to, const struct addr *asked, int fd)
-{
-	handed_add(to, asked, fd);
-}
-
 /* Returns the text that the follower writes, for free(3), or NULL. */
 static char *
 collect_text(struct control *c, void (*describe)(void *arg, FILE *out))
@@ -418,11 +447,7 @@ collect_changes(struct upgrade *u)
 static bool
 collect_all(struct upgrade *u, struct err *err)
 {
-	struct control *c = u->control;
-
-	listeners_report(c->listeners, add_socket, &u->handed);
-	if (c->follower.report)
-		c->follower.report(c->follower.arg, add_socket, &u->handed);
+	report_sockets(u, add_socket);
 	return (!u->handed.short_of_memory && collect_changes(u)) ||
 	       err_oom(err);
 }
