@@ -120,8 +120,13 @@ run_line(const struct command_env *env, char *line)
 	if (!text_out_open(&out))
 		return;
 	rest = command_run(env, &mode, line, NULL, out.stream);
-	if (rest)
+	/* A change of a list has been made (list_task.h); this tells whether it
+	 * has failed. */
+	if (rest) {
+		(void)rest->more(rest, env, out.stream);
+		mode.failed |= rest->failed;
 		rest->free(rest);
+	}
 	(void)text_out_close(&out);
 	if (mode.failed)
 		log_left_out(copy, out.text ? out.text : "out of memory");

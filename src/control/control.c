@@ -304,6 +304,7 @@ control_new(
 		err_set(err, "the event loop could not be made");
 		goto fail;
 	}
+	list_tasks_init(&c->list_tasks, c->grace);
 	if (!sets_begin(c, spec, err))
 		goto fail;
 	err_oom(err);
@@ -366,7 +367,7 @@ control_start(struct control *control, struct err *err)
 	watch_loop(c);
 	list_watch_start(
 	    &c->list_watch, c->loop, &c->task_timer, c->grace, c->model);
-	list_tasks_start(&c->list_tasks, c->loop, c->grace);
+	list_tasks_start(&c->list_tasks, c->loop);
 	tls_watch_start(&c->tls_watch, c->loop, &c->task_timer, c->model->spec);
 	sets_start(c);
 	log_info("up to %u session%s%s: %d of %zu descriptors each, %zu for "

@@ -24,6 +24,15 @@ struct list_task {
 	struct list_task_end end;
 };
 
+static void
+do_task(struct list_task *t)
+{
+	if (t->entries)
+		t->sealed = acl_content_seal(t->entries);
+	else
+		acl_list_make_tables(t->list);
+}
+
 static void *
 list_task_thread(void *arg)
 {
@@ -31,10 +40,7 @@ list_task_thread(void *arg)
 	struct list_tasks *tasks = t->tasks;
 
 	(void)pthread_setname_np(pthread_self(), "lfproxy-lists");
-	if (t->entries)
-		t->sealed = acl_content_seal(t->entries);
-	else
-		acl_list_make_tables(t->list);
+	do_task(t);
 	atomic_store_release(&t->ended, true); /* [P42] */
 	ev_async_send(tasks->loop, &tasks->ended);
 	return NULL;
@@ -87,11 +93,16 @@ on_tasks_ended(struct ev_loop *loop, ev_async *ended, int events)
 }
 
 void
-list_tasks_start(
-    struct list_tasks *tasks, struct ev_loop *loop, struct grace *grace)
+list_tasks_init(struct list_tasks *tasks, struct grace *grace)
 {
-	*tasks = (struct list_tasks){.loop = loop, .grace = grace};
+	*tasks = (struct list_tasks){.grace = grace};
 	list_init(&tasks->all);
+}
+
+void
+list_tasks_start(struct list_tasks *tasks, struct ev_loop *loop)
+{
+	tasks->loop = loop;
 	ev_async_init(&tasks->ended, on_tasks_ended);
 	tasks->ended.data = tasks;
 	ev_async_start(loop, &tasks->ended);
@@ -134,9 +145,16 @@ list_task_free(struct list_task *t)
 	free(t);
 }
 
+/* Begins the task, or does it at once while there is no loop.  Returns false if
+ * a thread cannot be started. */
 static bool
-start_task_thread(struct list_task *t)
+begin_task(struct list_task *t)
 {
+	if (!t->tasks->loop) {
+		do_task(t);
+		carry_out(t, false);
+		return true;
+	}
 	if (thread_start(&t->thread, NULL, list_task_thread, t) != 0)
 		return false;
 	list_append(&t->tasks->all, &t->node);
@@ -154,7 +172,7 @@ list_task_commit(struct list_tasks *tasks, struct acl_list *list,
 		return NULL;
 	t->version = version;
 	*ret_outcome = acl_list_begin_commit(list, version, &t->entries);
-	if (*ret_outcome == ACL_DONE && start_task_thread(t))
+	if (*ret_outcome == ACL_DONE && begin_task(t))
 		return t;
 	if (*ret_outcome == ACL_DONE)
 		*ret_outcome = end_in_list(t);
@@ -168,7 +186,7 @@ list_task_change(
 {
 	struct list_task *t = list_task_new(tasks, list, end);
 
-	if (t && start_task_thread(t))
+	if (t && begin_task(t))
 		return t;
 	(void)acl_list_end_change(list, tasks->grace);
 	if (t)

@@ -4,7 +4,11 @@
  * sorts them and makes their table, or makes a change that needs a new table of
  * all entries.  The list is busy until the result is in force.
  *
- * All functions run on the control thread.  Only list_tasks_fini blocks.
+ * Before list_tasks_start, when commands of a former process are run, a task is
+ * done at once: the functions that begin one block.
+ *
+ * All functions run on the control thread.  After the start only
+ * list_tasks_fini blocks.
  */
 #ifndef CONTROL_LIST_TASK_H
 #define CONTROL_LIST_TASK_H
@@ -19,7 +23,7 @@ struct grace;
 struct list_task;
 
 struct list_tasks {
-	struct ev_loop *loop;
+	struct ev_loop *loop; /* NULL: not started */
 	struct grace *grace;
 	ev_async ended; /* sent by the threads */
 	struct list all;
@@ -27,8 +31,10 @@ struct list_tasks {
 
 /* Initializes tasks, with no task under way.  Tables that are replaced are
  * freed after a grace period. */
-void list_tasks_start(
-    struct list_tasks *tasks, struct ev_loop *loop, struct grace *grace);
+void list_tasks_init(struct list_tasks *tasks, struct grace *grace);
+
+/* Lets tasks have threads from now on, whose ends the loop learns. */
+void list_tasks_start(struct list_tasks *tasks, struct ev_loop *loop);
 
 /* Waits for the tasks that are under way, and completes them.  Does nothing
  * without list_tasks_start. */

@@ -14,6 +14,9 @@ connection at once.
 acltool.py SOCKET LIST N delete FILE: deletes N entries, every third line of the
 file from the first one on.  Prints the longest iteration of the control loop
 meanwhile, in microseconds of CPU time, and the entries afterwards.
+
+acltool.py SOCKET LIST N add FILE: adds the first N lines of the file, and prints
+the same.
 """
 
 import itertools
@@ -79,13 +82,14 @@ def number_in(text, pattern):
     return int(re.search(pattern, text)[1])
 
 
-def delete(admin, name, n, path):
+def change(admin, verb, name, n, step, path):
     with open(path, encoding="ascii") as lines:
-        ranges = [line.strip() for line in itertools.islice(lines, 0, 3 * n, 3)]
+        ranges = [line.strip()
+                  for line in itertools.islice(lines, 0, step * n, step)]
     admin.ask("clear loop")
     for first in range(0, n, 100):
         part = ranges[first : first + 100]
-        admin.send(*(f"del acl {name} {entry}" for entry in part))
+        admin.send(*(f"{verb} acl {name} {entry}" for entry in part))
         for _ in part:
             if answer := admin.answer():
                 raise ValueError(answer)
@@ -99,7 +103,10 @@ def main():
     path, name, n = sys.argv[1], sys.argv[2], int(sys.argv[3])
     admin = Admin(path)
     if sys.argv[4:5] == ["delete"]:
-        delete(admin, name, n, sys.argv[5])
+        change(admin, "del", name, n, 3, sys.argv[5])
+        return
+    if sys.argv[4:5] == ["add"]:
+        change(admin, "add", name, n, 1, sys.argv[5])
         return
     version = prepare(admin, name, n)
     if sys.argv[4:] == ["leave"]:

@@ -137,6 +137,32 @@ one_session() {
 	stop_newest
 }
 
+# Symptom: the other process crashed at the commands that the thousands of changes
+# had become: a table of all entries was to be made on a thread, too early.
+@test "upgrade: a list to which thousands were added goes over" {
+	local i
+
+	for ((i = 0; i < 24000; i += 2)); do
+		echo "10.$((i >> 16)).$((i >> 8 & 255)).$((i & 255))"
+	done >"$T/added"
+	start_app a
+	site | sed "/^\[frontend web\]/a deny = list:office" >"$T/lfproxy.ini"
+	printf '[list office]\nentry = 192.0.2.0/24\n' >>"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+	run -0 python3 -B "$ROOT/tests/behaviour/acltool.py" "$ADMIN" office 12000 \
+	    add "$T/added"
+	upgrade
+	[[ $(ctl show acl) == *' entry_cnt=12001 '*' added=12000 '* ]] ||
+	    fail "$(ctl show acl)"
+	[[ $(ctl get acl office 10.0.93.190) == *match=yes* ]]	# the last
+	[[ $(ctl get acl office 10.0.93.191) == *match=no* ]]
+	ctl add acl office 10.1.0.0
+	[[ $(ctl get acl office 10.1.0.0) == *match=yes* ]]
+	stop_newest
+}
+
 # Symptom: lfproxy kept them open.
 @test "upgrade: descriptors that the other process sends are closed" {
 	local before
