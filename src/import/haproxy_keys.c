@@ -275,7 +275,9 @@ hap_no_option(struct hap_proxy *proxy, const struct hap_line *line)
 	        : key->side == FRONT ? proxy->fe
 	        : key->side == BACK  ? proxy->be
 	                             : NULL;
-	if (where && proxy->file->one_defaults && !line->inherited)
+	/* HAProxy knows `no` before options alone. */
+	if (where && key->value && proxy->file->one_defaults &&
+	    !line->inherited)
 		doc_key(proxy->file->doc, where, key->key, "%s",
 		    strcmp(key->value, "on") == 0 ? "off" : "on");
 	return true;

@@ -134,6 +134,25 @@ refuse() {
 	refuse nginx $'events {}\n' " no server in a stream"
 }
 
+# Symptom: it crashed.
+@test "import: no before what is no option is passed over" {
+	cat >"$T/in.cfg" <<-END
+		defaults
+		    mode tcp
+		    timeout client 10s
+		    timeout server 10s
+		    timeout connect 5s
+		listen a
+		    bind 127.0.0.1:8080
+		    no timeout client 5s
+		    no maxconn 10
+		    server s 127.0.0.1:80
+	END
+	run --separate-stderr "$CTL" import haproxy "$T/in.cfg"
+	[ "$status" -le 1 ]
+	[[ $output == *'timeout_client = 10s'* ]] || fail "$output"
+}
+
 @test "import: a file that cannot be read, and wrong words, are status 2" {
 	run --separate-stderr "$CTL" import haproxy "$T/none.cfg"
 	[ "$status" -eq 2 ]
