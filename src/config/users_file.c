@@ -138,8 +138,14 @@ open_users(const char *path, struct err *err)
 	return in;
 }
 
-/* Finds the user of the name, and any other user.  Reads all lines, so that a
- * wrong one is reported. */
+static bool
+has_password(const struct user *user)
+{
+	return user->hash[0] && strcmp(user->hash, "*") != 0;
+}
+
+/* Finds the user of the name, and another one who has a password, if any.
+ * Reads all lines, so that a wrong one is reported. */
 static bool
 search_users(const char *path, const char *name, struct user *ret_found,
     struct user *ret_other, struct err *err)
@@ -162,7 +168,10 @@ search_users(const char *path, const char *name, struct user *ret_found,
 			rc = -1;
 			break;
 		}
-		*(same ? ret_found : ret_other) = user;
+		if (same)
+			*ret_found = user;
+		else if (has_password(&user))
+			*ret_other = user;
 	}
 	fclose(in);
 	return rc == 0;
@@ -224,7 +233,8 @@ users_authenticate(const char *path, const char *name, const char *password,
 	err_set(err, "%s", "");
 	if (!search_users(path, name, ret_user, &other, err))
 		return false;
-	hash = ret_user->hash[0] ? ret_user->hash : other.hash;
+	/* The time must not tell whose names are in the file. */
+	hash = has_password(ret_user) ? ret_user->hash : other.hash;
 	fits = *hash && fits_password(hash, password);
-	return fits && ret_user->name[0];
+	return fits && hash == ret_user->hash;
 }

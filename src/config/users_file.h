@@ -41,8 +41,9 @@ bool users_find(const char *path, const char *name, struct user *ret_user,
     struct err *err) MUST_CHECK;
 
 /* Checks the password of a user.  Returns false, with err empty for a wrong
- * name or password, and otherwise set.  Takes as long for an unknown user: the
- * time that the hash takes, a tenth of a second or more. */
+ * name or password, and otherwise set.  Takes the time of a hash, a tenth of a
+ * second or more, also for a user who is unknown or has no password, if another
+ * one has. */
 bool users_authenticate(const char *path, const char *name,
     const char *password, struct user *ret_user, struct err *err) MUST_CHECK;
 

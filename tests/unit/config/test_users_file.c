@@ -113,6 +113,8 @@ passwords_fit_their_hash(void **state)
 	assert_false(users_authenticate(path, "alice", "", &user, &err));
 	assert_false(users_authenticate(path, "bob", "*", &user, &err));
 	assert_false(users_authenticate(path, "bob", "", &user, &err));
+	/* His password is compared with the hash of another user. */
+	assert_false(users_authenticate(path, "bob", "secret", &user, &err));
 	assert_false(users_authenticate(path, "dave", "secret", &user, &err));
 	assert_string_equal(err.text, "");
 	unlink(path);
