@@ -118,6 +118,29 @@ sessions_are() {
 	equal "answer" a "$(fetch "http://127.0.0.1:$(port web)/")"
 }
 
+# Symptom: that was a warning alone.
+# bats test_tags=onethread
+@test "limits: without strict_limits more than all descriptors are refused" {
+	local WITHOUT
+
+	without sys_resource
+	cat >"$T/lfproxy.ini" <<-END
+		[global]
+		maxconn = 5000
+		strict_limits = off
+		[frontend web]
+		$(for i in {1..130}; do echo "listen = unix:$T/$i"; done)
+		backend = app
+		[backend app]
+		check = off
+		server = a 127.0.0.1:9
+	END
+	run -3 "${WITHOUT[@]}" timeout 20 prlimit --nofile=120:120 "$LFPROXY" \
+	    -c "$T/lfproxy.ini"
+	[[ $output == *'maxconn = 5000 takes '*' descriptors, and this process may have 120, '* ]] ||
+	    fail "$output"
+}
+
 # bats test_tags=onethread
 @test "limits: a maxconn raises the soft limit" {
 	need_descriptors 2000
