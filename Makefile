@@ -129,10 +129,12 @@ TOOLS       := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.
 	$(B)/lab/lab_load
 # tests/unit/LAYER/test_*.c is one program each; other files there are shared.
 UNIT_SRC    := $(wildcard tests/unit/*/test_*.c)
-# ThreadSanitizer has nothing to find where a folder's tests start no thread.
+# ThreadSanitizer has nothing to find where tests start no thread: those of whole
+# folders, and some.
 ifeq ($(MODE),tsan)
 UNIT_SRC    := $(filter-out $(foreach f,admin check config http net stats, \
-	tests/unit/$(f)/%),$(UNIT_SRC))
+	tests/unit/$(f)/%) $(foreach t,content entries parity rank recipe, \
+	tests/unit/acl/test_$(t).c),$(UNIT_SRC))
 endif
 UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
