@@ -4,7 +4,8 @@
  *
  *   acl_content_new --acl_content_add...--> acl_content_seal --> look-ups
  *
- * One thread at a time owns a content.  Other threads read only its table.
+ * A content belongs to one thread at a time.  Other threads read only its
+ * table.
  */
 #ifndef ACL_CONTENT_H
 #define ACL_CONTENT_H
@@ -36,8 +37,8 @@ struct acl_covered {
 
 struct acl_content;
 
-/* What look-ups in a list read.  One pointer leads to both tables, so that both
- * change at once.  Each of them may be NULL. */
+/* The tables that look-ups in a list read.  A single pointer leads to both, so
+ * that both change at once.  Each of them may be NULL. */
 struct acl_view {
 	const struct acl_table *read, *added;
 };

@@ -26,7 +26,7 @@ start_discard_thread(void *(*run)(void *object), void *object)
 }
 
 static void
-discard(void *(*run)(void *object), void *object, size_t bytes)
+discard_object(void *(*run)(void *object), void *object, size_t bytes)
 {
 	if (bytes < LARGE_BYTES || !start_discard_thread(run, object))
 		(void)run(object);
@@ -53,7 +53,7 @@ acl_content_discard(struct acl_content *content)
 
 	if (content)
 		acl_content_memory(content, &use);
-	discard(discard_content, content, use.heap);
+	discard_object(discard_content, content, use.heap);
 }
 
 void
@@ -63,5 +63,5 @@ acl_table_discard(struct acl_table *table)
 
 	if (table)
 		acl_table_memory(table, &use);
-	discard(discard_table, table, use.heap);
+	discard_object(discard_table, table, use.heap);
 }

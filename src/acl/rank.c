@@ -27,10 +27,10 @@
 #define CLUSTER ACL_RANK_KEYS_MAX
 #define TREE    UINT32_MAX
 
-/* Where the levels of a tree are in an array of keys.  A level has the first
- * key of each node of the level below, or of each leaf; the first level is one
- * node, and the first key of a level is 0.  The last node of a level, and the
- * last leaf, are filled up with the greatest value. */
+/* The places of the levels of a tree in an array of keys.  A level has the
+ * first key of each node of the level below, or of each leaf; the first level
+ * is one node, and the first key of a level is 0.  The last node of a level,
+ * and the last leaf, are filled up with the greatest value. */
 struct acl_tree {
 	uint32_t levels;
 	uint32_t starts[LEVELS_MAX];

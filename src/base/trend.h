@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A trend: the values of a number during the last minute, and how it changes.
  *
- * One thread adds samples and reads the trend.  The slope is that of least
+ * A single thread adds samples and reads the trend.  The slope is that of least
  * squares; a slope that the scatter of the samples may explain counts as 0.
  */
 #ifndef BASE_TREND_H

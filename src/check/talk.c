@@ -428,9 +428,9 @@ talk_send_header(struct talk *t)
 }
 
 /* Returns whether the socket is connected to itself, which proves nothing.
- * That happens by TCP's simultaneous open (RFC 9293, section 3.5) if the
- * server's address is a loopback port without a listener, and the kernel has
- * chosen this port for our own end. */
+ * TCP's simultaneous open (RFC 9293, section 3.5) makes such a connection if
+ * the server's address is a loopback port without a listener, and the kernel
+ * has chosen this port for our own end. */
 static bool
 connected_to_itself(int fd)
 {

@@ -392,7 +392,7 @@ expiring_end(struct expiring *expiring, struct call *call,
 	if (begun->setting.server) {
 		control_overrule_drain(expiring->env->control,
 		    begun->setting.server, begun->setting.of_server);
-		/* What the answer says has to be in force. */
+		/* The values in the answer have to be in force. */
 		model_update(control_model(expiring->env->control));
 	}
 	if (begun->for_ms > 0) {

@@ -68,8 +68,8 @@ hint_init(struct hint *hint, const char *word)
 {
 	hint->word = word;
 	hint->near = NULL;
-	/* One slip in three letters is a slip; with more, another word was
-	 * meant. */
+	/* Up to one wrong letter in three counts as a slip; with more,
+	 * another word was meant. */
 	hint->distance = min2((unsigned)(strlen(word) + 2) / 3, 3) + 1;
 	hint->offered = 0;
 	hint->listed_len = 0;

@@ -16,8 +16,9 @@
  * (net.ipv4.ip_unprivileged_port_start). */
 #define UNPRIVILEGED_PORT 1024u
 
-/* What a process that stays root may need: for files and sockets of other
- * users, larger limits, priorities, and an upgrade whose file has a `user`. */
+/* The capabilities that a process that stays root may need: for files and
+ * sockets of other users, larger limits, priorities, and an upgrade whose file
+ * has a `user`. */
 #define OF_ROOT                                                                \
 	(BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) |            \
 	    BIT(CAP_KILL) | BIT(CAP_SETGID) | BIT(CAP_SETUID) |                \

@@ -58,8 +58,8 @@ struct control *control_new(
  * refuses something; the caller then calls control_free. */
 bool control_start(struct control *control, struct err *err) MUST_CHECK;
 
-/* What the layers above do for a reload (reload.h) and an upgrade (upgrade.h):
- * they own the admin sockets and the HTTP port. */
+/* The part of the layers above in a reload (reload.h) and an upgrade
+ * (upgrade.h): these layers own the admin sockets and the HTTP port. */
 struct control_follower {
 	/* Does everything that can fail.  Returns false with errors set: the
 	 * reload is refused.  Otherwise commit follows at once. */

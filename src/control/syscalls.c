@@ -18,7 +18,7 @@
 
 /* clang-format off */
 const char *const syscalls_allowed[] = {
-    /* What every program needs. */
+    /* Calls that every program needs. */
     "arch_prctl", "brk", "cacheflush", "execve", "execveat", "exit",
     "exit_group", "futex", "futex_requeue", "futex_time64", "futex_wait",
     "futex_waitv", "futex_wake", "get_robust_list", "get_thread_area",

@@ -33,7 +33,7 @@ struct spec;
 /* The interval at which a section that could not be read is read again. */
 #define TLS_WATCH_RETRY_MS 60000
 
-/* What load's thread is doing. */
+/* The present work of load's thread. */
 enum tls_watch_state { TLS_WATCH_IDLE, TLS_WATCH_READING, TLS_WATCH_FREEING };
 
 struct tls_watch {

@@ -94,7 +94,7 @@ finish_upgrade(struct upgrade *u, bool ok)
 
 /* Calls report for each socket that accepts, with its address and u->handed. */
 static void
-report_sockets(struct upgrade *u,
+report_listening(struct upgrade *u,
     void (*report)(void *handed, const struct addr *asked, int fd))
 {
 	struct control *c = u->control;
@@ -122,7 +122,7 @@ note_open_socket(void *handed, const struct addr *asked, int fd)
 static void
 restore_sockets(struct upgrade *u)
 {
-	report_sockets(u, note_open_socket);
+	report_listening(u, note_open_socket);
 	handed_restore(&u->handed);
 }
 
@@ -447,7 +447,7 @@ collect_changes(struct upgrade *u)
 static bool
 collect_all(struct upgrade *u, struct err *err)
 {
-	report_sockets(u, add_socket);
+	report_listening(u, add_socket);
 	return (!u->handed.short_of_memory && collect_changes(u)) ||
 	       err_oom(err);
 }

@@ -20,7 +20,7 @@ struct frontend_spec;
 struct model;
 struct spec_place;
 
-/* What is done with a client.  RESET to TARPIT turn it away, see proxy/gate.h.
+/* The action for a client.  RESET to TARPIT turn it away, see proxy/gate.h.
  */
 enum gate_action {
 	GATE_ADMIT,

@@ -87,7 +87,7 @@ struct explained_entry {
 	unsigned line; /* 0: unknown */
 };
 
-/* What the TLS server name and the rules contribute to the choice. */
+/* The part of the TLS server name and of the rules in the choice. */
 struct explained_sni {
 	bool inspects; /* the frontend looks at hellos at all */
 	bool rules;    /* it has some */
@@ -104,7 +104,7 @@ struct explained_sni {
 	struct explained_entry entry, dst_entry;
 };
 
-/* What allow and deny contribute. */
+/* The part of allow and deny. */
 struct explained_access {
 	bool rules; /* the frontend has some */
 	bool denied;

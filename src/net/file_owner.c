@@ -161,7 +161,7 @@ file_rights_change(int fd, const struct stat *is, const struct stat *wanted)
 /* Opens the file and reads its mode and owner.  Returns an O_PATH descriptor or
  * -errno. */
 static int
-open_file(const char *path, struct stat *ret_st)
+open_owned(const char *path, struct stat *ret_st)
 {
 	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), rc;
 
@@ -177,7 +177,7 @@ open_file(const char *path, struct stat *ret_st)
 void
 file_rights_read(const char *path, struct file_rights *ret_rights)
 {
-	int fd = open_file(path, &ret_rights->st);
+	int fd = open_owned(path, &ret_rights->st);
 
 	snprintf(ret_rights->path, sizeof(ret_rights->path), "%s",
 	    fd < 0 ? "" : path);
@@ -194,7 +194,7 @@ file_rights_restore(const struct file_rights *rights)
 
 	if (!rights->path[0])
 		return 0;
-	fd = open_file(rights->path, &is);
+	fd = open_owned(rights->path, &is);
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	if (is.st_dev == was->st_dev && is.st_ino == was->st_ino)

@@ -19,7 +19,7 @@ struct reading {
 
 /* Returns the option's number; -1 if the kernel does not tell it. */
 static int
-read_number(int fd, int level, int name)
+option_number(int fd, int level, int name)
 {
 	socklen_t len = sizeof(int);
 	int n = 0;
@@ -31,10 +31,10 @@ read_number(int fd, int level, int name)
 static unsigned
 unusual_number(const struct reading *r, int level, int name)
 {
-	int n = read_number(r->fd, level, name);
+	int n = option_number(r->fd, level, name);
 
-	return n < 0 || n == read_number(r->fresh, level, name) ? 0
-	                                                        : (unsigned)n;
+	return n < 0 || n == option_number(r->fresh, level, name) ? 0
+	                                                          : (unsigned)n;
 }
 
 /* Reads the option's text; leaves ret_text empty if it is that of a new socket.
@@ -59,7 +59,7 @@ read_unusual_text(
 static uint64_t
 read_buffer(const struct reading *r, int name, int lock)
 {
-	int locks = read_number(r->fd, SOL_SOCKET, SO_BUF_LOCK);
+	int locks = option_number(r->fd, SOL_SOCKET, SO_BUF_LOCK);
 
 	if (locks >= 0 && !(locks & lock))
 		return 0;
@@ -102,7 +102,7 @@ read_dscp(const struct reading *r, int family)
 void
 sock_options_read(int fd, struct sock_options *ret_options)
 {
-	int family = read_number(fd, SOL_SOCKET, SO_DOMAIN);
+	int family = option_number(fd, SOL_SOCKET, SO_DOMAIN);
 	struct reading r = {fd, socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0)};
 	struct sock_options *o = ret_options;
 

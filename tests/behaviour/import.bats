@@ -135,7 +135,7 @@ refuse() {
 }
 
 # Symptom: it crashed.
-@test "import: no before what is no option is passed over" {
+@test "import: the word no before a key that is not an option is ignored" {
 	cat >"$T/in.cfg" <<-END
 		defaults
 		    mode tcp

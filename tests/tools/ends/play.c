@@ -90,7 +90,8 @@ play_broken(struct peer *x, struct peer *y)
 	else if (me->action == ALERT)
 		send_alert(x);
 	else if (send(x->fd, garbage, sizeof(garbage), MSG_NOSIGNAL) < 0)
-		cell_wrong("sending what is no record: %s", strerror(errno));
+		cell_wrong(
+		    "sending bytes that are no record: %s", strerror(errno));
 	peer_read_to_end(y, x, "Y waits for the reset");
 	peer_expect_rst(y, "Y");
 	peer_expect_received(y, x->sent, "Y");
