@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "base/atomics.h"
+#include "tls/anchors.h"
 #include "tls/authorities_internal.h"
 #include "tls/directory.h"
 #include "tls/openssl_err.h"
@@ -28,6 +29,7 @@ tls_authorities_unref(struct tls_authorities *authorities)
 	if (!authorities || atomic_sub_acq_rel(&authorities->refs, 1u) > 1)
 		return;
 	X509_STORE_free(authorities->trust);
+	sk_X509_free(authorities->links);
 	sk_X509_pop_free(authorities->certs, X509_free);
 	sk_X509_CRL_pop_free(authorities->crls, X509_CRL_free);
 	free(authorities);
@@ -234,21 +236,37 @@ part_load(struct tls_authorities *authorities, enum tls_trust part,
 	return file_read(authorities, part, path, err);
 }
 
-/* Fills the store; a certificate may be added twice. */
+static bool
+is_link(const struct tls_authorities *authorities, const X509 *cert)
+{
+	for (int i = 0; i < sk_X509_num(authorities->links); i++) {
+		if (sk_X509_value(authorities->links, i) == cert)
+			return true;
+	}
+	return false;
+}
+
+/* Fills the store, with CRLs by anchors alone, and sets links (anchors.h).  A
+ * certificate may be added twice.  Returns false when memory is short. */
 static bool
 trust_store_fill(struct tls_authorities *authorities)
 {
 	X509_STORE *trust = authorities->trust;
 	bool ok = true;
 
-	for (int i = 0; i < sk_X509_num(authorities->certs); i++)
-		ok = X509_STORE_add_cert(
-		         trust, sk_X509_value(authorities->certs, i)) == 1 &&
-		     ok;
-	for (int i = 0; i < sk_X509_CRL_num(authorities->crls); i++)
+	if (sk_X509_CRL_num(authorities->crls) > 0) {
+		authorities->links = tls_anchors_links(authorities->certs);
+		ok = authorities->links != NULL;
+	}
+	for (int i = 0; ok && i < sk_X509_num(authorities->certs); i++) {
+		X509 *cert = sk_X509_value(authorities->certs, i);
+
+		ok = is_link(authorities, cert) ||
+		     X509_STORE_add_cert(trust, cert) == 1;
+	}
+	for (int i = 0; ok && i < sk_X509_CRL_num(authorities->crls); i++)
 		ok = X509_STORE_add_crl(
-		         trust, sk_X509_CRL_value(authorities->crls, i)) == 1 &&
-		     ok;
+		         trust, sk_X509_CRL_value(authorities->crls, i)) == 1;
 	return ok;
 }
 

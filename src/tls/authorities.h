@@ -3,7 +3,7 @@
  *
  * All files are read at once: no file is opened during a handshake.  Every
  * certificate of ca is trusted, an intermediate one too.  With a CRL, there has
- * to be one of every authority in a peer's chain.
+ * to be one of every authority in a peer's chain, up to the last one of ca.
  *
  * Authorities are counted, and never changed once loaded.  They have two parts,
  * the certificates and the CRLs; either can be replaced in memory.

@@ -24,6 +24,7 @@ struct tls_authorities {
 	struct tls_trust_source sources[TLS_TRUSTS];
 	X509_STORE *trust;
 	STACK_OF(X509) * certs;
+	STACK_OF(X509) * links; /* of certs, borrowed; NULL without CRLs */
 	STACK_OF(X509_CRL) * crls;
 };
 

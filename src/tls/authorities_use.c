@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tls/anchors.h"
 #include "tls/authorities_internal.h"
 #include "tls/store.h"
 #include "tls/x509_text.h"
@@ -54,14 +55,54 @@ verify_mode(const struct tls_settings *settings, enum tls_role role)
 	return SSL_VERIFY_PEER;
 }
 
+/* OpenSSL calls this for each certificate of a chain, and for each error. */
+static int
+note_certificate(int ok, X509_STORE_CTX *chain)
+{
+	if (ok || !tls_anchors_excuse(chain))
+		return ok;
+	X509_STORE_CTX_set_error(chain, X509_V_OK);
+	return 1;
+}
+
+/* Verifies a chain that the links may complete.  Returns what X509_verify_cert
+ * does. */
+static int
+verify_with_links(X509_STORE_CTX *chain, STACK_OF(X509) * links)
+{
+	STACK_OF(X509) *sent = X509_STORE_CTX_get0_untrusted(chain);
+	STACK_OF(X509) *all = sent ? sk_X509_dup(sent) : sk_X509_new_null();
+	int verdict = -1;
+
+	if (all && X509_add_certs(all, links, X509_ADD_FLAG_DEFAULT) == 1) {
+		X509_STORE_CTX_set0_untrusted(chain, all);
+		verdict = X509_verify_cert(chain);
+		X509_STORE_CTX_set0_untrusted(chain, sent);
+	} else {
+		X509_STORE_CTX_set_error(chain, X509_V_ERR_OUT_OF_MEM);
+	}
+	sk_X509_free(all);
+	return verdict;
+}
+
+/* Verifies a peer's chain; arg: the authorities. */
+static int
+verify_chain(X509_STORE_CTX *chain, void *arg)
+{
+	const struct tls_authorities *authorities = arg;
+
+	return sk_X509_num(authorities->links) > 0
+	           ? verify_with_links(chain, authorities->links)
+	           : X509_verify_cert(chain);
+}
+
 /* Verifies a client's certificate, and accepts it whatever the result is, which
  * the SSL object and its session keep.  A callback for each certificate of the
  * chain would leave the last error, where the first one says more. */
 static int
 note_verdict(X509_STORE_CTX *chain, void *arg)
 {
-	(void)arg;
-	if (X509_verify_cert(chain) <= 0 &&
+	if (verify_chain(chain, arg) <= 0 &&
 	    X509_STORE_CTX_get_error(chain) == X509_V_OK)
 		X509_STORE_CTX_set_error(chain, X509_V_ERR_UNSPECIFIED);
 	return 1;
@@ -70,8 +111,8 @@ note_verdict(X509_STORE_CTX *chain, void *arg)
 /* Ends the session when the client's certificate expires, and at the latest a
  * session timeout after the certificate was verified: OpenSSL gives every
  * ticket of TLS 1.3 the full timeout, so a client that resumes often would
- * never be verified again.  The session carries the time.  Returns 0 to fail
- * the handshake. */
+ * never be verified again.  The session carries the time; after it the client
+ * gets a session that is over already.  Returns 0 to fail the handshake. */
 static int
 limit_session(SSL *ssl, void *arg)
 {
@@ -93,7 +134,11 @@ limit_session(SSL *ssl, void *arg)
 	if (end > expiry)
 		end = expiry;
 	/* OpenSSL 3.0 cannot make a ticket of a session with the timeout 0. */
-	SSL_SESSION_set_timeout(session, end > start ? (long)(end - start) : 1);
+	if (end <= start) {
+		start = end - 1;
+		SSL_SESSION_set_time(session, start);
+	}
+	SSL_SESSION_set_timeout(session, (long)(end - start));
 	return SSL_SESSION_set1_ticket_appdata(session, &end, sizeof(end));
 }
 
@@ -119,7 +164,9 @@ bool
 tls_authorities_attach(SSL_CTX *ssl, const struct tls_settings *settings)
 {
 	const struct tls_parts *parts = &tls_store_of(ssl)->parts;
-	const struct tls_authorities *authorities = parts->authorities;
+	struct tls_authorities *authorities = parts->authorities;
+	bool requested = parts->role == TLS_ACCEPTS &&
+	                 settings->verify == TLS_VERIFY_REQUEST;
 	unsigned long flags = X509_V_FLAG_PARTIAL_CHAIN;
 	STACK_OF(X509_NAME) * names;
 
@@ -128,15 +175,16 @@ tls_authorities_attach(SSL_CTX *ssl, const struct tls_settings *settings)
 	if (sk_X509_CRL_num(authorities->crls) > 0)
 		flags |= X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL;
 	SSL_CTX_set1_cert_store(ssl, authorities->trust);
-	SSL_CTX_set_verify(ssl, verify_mode(settings, parts->role), NULL);
+	SSL_CTX_set_verify(
+	    ssl, verify_mode(settings, parts->role), note_certificate);
+	SSL_CTX_set_cert_verify_callback(
+	    ssl, requested ? note_verdict : verify_chain, authorities);
 	if (settings->depth > 0)
 		SSL_CTX_set_verify_depth(ssl, (int)settings->depth);
 	if (X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ssl), flags) != 1)
 		return false;
 	if (parts->role != TLS_ACCEPTS)
 		return true;
-	if (settings->verify == TLS_VERIFY_REQUEST)
-		SSL_CTX_set_cert_verify_callback(ssl, note_verdict, NULL);
 	SSL_CTX_sess_set_new_cb(ssl, limit_kept_session);
 	if (SSL_CTX_set_session_ticket_cb(ssl, limit_session, NULL, NULL) != 1)
 		return false;

@@ -10,8 +10,8 @@
 #include <openssl/x509v3.h>
 #include <sys/stat.h>
 
-#define PATHS_MAX 64
-#define MADE_MAX  64
+#define PATHS_MAX 8192
+#define MADE_MAX  512
 
 static char dir[64];
 static char *paths[PATHS_MAX];
