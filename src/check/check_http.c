@@ -108,10 +108,9 @@ static int
 http_on_close_socket(void *arg, curl_socket_t fd)
 {
 	struct http_run *run = arg;
-	struct sockaddr_storage peer;
-	socklen_t len = sizeof(peer);
+	struct addr peer;
 
-	if (getpeername(fd, (struct sockaddr *)&peer, &len) == 0)
+	if (sock_peer_addr(fd, &peer))
 		run->connected = true;
 	return close(fd);
 }

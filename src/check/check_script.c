@@ -21,7 +21,8 @@
 #include "check/child.h"
 
 #define LINE_SIZE     160
-#define VARIABLES_MAX 16
+#define VARIABLES_MAX 24
+#define ARGUMENTS     4 /* of a script that is written for HAProxy */
 #define PATH_DEFAULT                                                           \
 	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -120,25 +121,52 @@ script_on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 	    run->n > 0 ? run->line : "killed, because it did not end in time");
 }
 
+/* HAProxy's arguments: the address and the port of the proxy's first listener,
+ * and those of the server.  NOT_USED stands for both of the former, since a
+ * backend has no listener, and for the port of a unix socket. */
+struct script_arguments {
+	char *words[ARGUMENTS];
+	char host[INET6_ADDRSTRLEN], port[8];
+	struct addr addr;
+};
+
+static void
+script_arguments_init(
+    struct script_arguments *arguments, const struct addr *addr)
+{
+	static char not_used[] = "NOT_USED";
+	struct endpoint e;
+
+	arguments->addr = *addr;
+	endpoint_set(&e, &addr->sa, addr->len);
+	endpoint_host(&e, arguments->host);
+	snprintf(arguments->port, sizeof(arguments->port), "%u", e.port);
+	arguments->words[0] = arguments->words[1] = not_used;
+	arguments->words[2] = arguments->host;
+	arguments->words[3] = arguments->port;
+	if (addr->sa.sa_family != AF_UNIX)
+		return;
+	arguments->words[2] = arguments->addr.un.sun_path;
+	arguments->words[3] = not_used;
+}
+
 /* Makes the variables that describe the check, and sets *ret_n to their number.
  * Returns false when memory is short; the variables made so far are then the
  * caller's to free as well. */
 static bool
-script_describe(
-    const struct check *check, char *variables[VARIABLES_MAX], size_t *ret_n)
+script_describe(const struct check *check,
+    const struct script_arguments *arguments, char *variables[VARIABLES_MAX],
+    size_t *ret_n)
 {
 	const struct server *server = check->server;
 	const struct addr addr = server->check.addr;
 	const char *backend = server->backend->spec->name;
 	const char *name = server->spec->name;
 	unsigned sessions = atomic_load_relaxed(&server->sessions->now);
-	struct endpoint e;
-	char text[ADDR_TEXT_SIZE], host[INET6_ADDRSTRLEN];
+	char text[ADDR_TEXT_SIZE];
 	size_t n = 0;
 	bool ok = true;
 
-	endpoint_set(&e, &addr.sa, addr.len);
-	endpoint_host(&e, host);
 #define ADD(...)                                                               \
 	if (asprintf(&variables[n], __VA_ARGS__) >= 0)                         \
 		n++;                                                           \
@@ -147,8 +175,8 @@ script_describe(
 	ADD("LFPROXY_BACKEND=%s", backend);
 	ADD("LFPROXY_SERVER=%s", name);
 	ADD("LFPROXY_ADDRESS=%s", addr_text(&addr, text));
-	ADD("LFPROXY_HOST=%s", host);
-	ADD("LFPROXY_PORT=%u", e.port);
+	ADD("LFPROXY_HOST=%s", arguments->host);
+	ADD("LFPROXY_PORT=%s", arguments->port);
 	ADD("LFPROXY_STATE=%s", server_is_up(server) ? "up" : "down");
 	ADD("LFPROXY_CHECK_STATUS=%s",
 	    check_status_name(server->state->last.status));
@@ -156,12 +184,17 @@ script_describe(
 	ADD("LFPROXY_SESSIONS=%u", sessions);
 	/* Scripts written for HAProxy expect these. */
 	ADD("HAPROXY_PROXY_NAME=%s", backend);
+	ADD("HAPROXY_PROXY_ID=%u", server->backend->id);
+	ADD("HAPROXY_PROXY_ADDR=%s", arguments->words[0]);
+	ADD("HAPROXY_PROXY_PORT=%s", arguments->words[1]);
 	ADD("HAPROXY_SERVER_NAME=%s", name);
-	ADD("HAPROXY_SERVER_ADDR=%s",
-	    addr.sa.sa_family == AF_UNIX ? addr.un.sun_path : host);
-	ADD("HAPROXY_SERVER_PORT=%u", e.port);
+	ADD("HAPROXY_SERVER_ID=%u", server->id);
+	ADD("HAPROXY_SERVER_ADDR=%s", arguments->words[2]);
+	ADD("HAPROXY_SERVER_PORT=%s", arguments->words[3]);
 	ADD("HAPROXY_SERVER_CURCONN=%u", sessions);
 	ADD("HAPROXY_SERVER_MAXCONN=%u", server->spec->maxconn);
+	ADD("HAPROXY_SERVER_SSL=%d", server->tls != NULL);
+	ADD("HAPROXY_SERVER_PROTO=tcp");
 #undef ADD
 	*ret_n = n;
 	return ok;
@@ -181,16 +214,21 @@ script_passes_on(const char *variable)
 	return false;
 }
 
-/* Splits the command into words, in place, and ends the list with NULL. */
+/* Splits the command into words, in place, and ends the list with NULL.  A
+ * command without arguments of its own gets HAProxy's. */
 static void
-script_split(char *command, char **words)
+script_split(
+    char *command, const struct script_arguments *arguments, char **words)
 {
+	size_t n = 0;
 	char *word;
 
 	while ((word = strsep(&command, " \t")))
 		if (*word)
-			*words++ = word;
-	*words = NULL;
+			words[n++] = word;
+	for (size_t i = 0; n == i + 1 && i < ARGUMENTS; i++)
+		words[n++] = arguments->words[i];
+	words[n] = NULL;
 }
 
 /* Starts the command.  Returns 0 or an errno. */
@@ -200,6 +238,7 @@ script_run(struct script_run *run)
 	static char path[] = PATH_DEFAULT;
 	const struct backend_spec *spec = run->check->server->backend->spec;
 	char *command = strdup(spec->check_command);
+	struct script_arguments arguments;
 	char **words = NULL, **env;
 	int ends[2] = {-1, -1}, rc = ENOMEM;
 	size_t own = 0, n = 0;
@@ -208,8 +247,11 @@ script_run(struct script_run *run)
 		n++;
 	env = calloc(VARIABLES_MAX + n + 2, sizeof(*env));
 	if (command)
-		words = calloc(strlen(command) / 2 + 2, sizeof(*words));
-	if (!words || !env || !script_describe(run->check, env, &own))
+		words =
+		    calloc(strlen(command) / 2 + ARGUMENTS + 2, sizeof(*words));
+	script_arguments_init(&arguments, &run->check->server->check.addr);
+	if (!words || !env ||
+	    !script_describe(run->check, &arguments, env, &own))
 		goto out;
 	n = own;
 	for (char **at = environ; *at; at++)
@@ -222,7 +264,7 @@ script_run(struct script_run *run)
 		goto out;
 	}
 	(void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
-	script_split(command, words);
+	script_split(command, &arguments, words);
 	rc = child_start(words, env, ends[1], &run->pid);
 	close(ends[1]);
 	run->fd = ends[0];

@@ -401,15 +401,30 @@ talk_read_answer(struct talk *t)
 		                "SSLRequest");
 }
 
-/* Sends a header that tells that the connection is the proxy's own, and the
- * request for TLS. */
+/* Makes the PROXY header of a connection that is the proxy's own: LOCAL, or in
+ * version 1 with the connection's addresses, for some servers refuse UNKNOWN.
+ */
+static size_t
+talk_make_header(const struct talk *t, uint8_t out[PROXY_MADE_MAX])
+{
+	struct proxy_header header = {.version = t->plan.proxy, .local = true};
+	struct addr own, peer;
+
+	if (t->plan.proxy == PROXY_OFF)
+		return 0;
+	if (sock_local_addr(t->fd, &own) && sock_peer_addr(t->fd, &peer)) {
+		endpoint_set(&header.source, &own.sa, own.len);
+		endpoint_set(&header.destination, &peer.sa, peer.len);
+	}
+	return proxy_header_make(&header, out);
+}
+
+/* Sends the PROXY header and the request for TLS. */
 static void
 talk_send_header(struct talk *t)
 {
-	struct proxy_header header = {.version = t->plan.proxy, .local = true};
 	uint8_t bytes[PROXY_MADE_MAX + PGSQL_REQUEST_SIZE];
-	size_t size =
-	    t->plan.proxy == PROXY_OFF ? 0 : proxy_header_make(&header, bytes);
+	size_t size = talk_make_header(t, bytes);
 	ssize_t rc;
 
 	if (talk_asks_for_tls(t)) {
@@ -434,11 +449,10 @@ talk_send_header(struct talk *t)
 static bool
 connected_to_itself(int fd)
 {
-	struct addr own, peer = {.len = sizeof(peer.un)};
+	struct addr own, peer;
 
 	return sock_local_addr(fd, &own) && own.sa.sa_family != AF_UNIX &&
-	       getpeername(fd, &peer.sa, &peer.len) == 0 &&
-	       addr_equal(&own, &peer);
+	       sock_peer_addr(fd, &peer) && addr_equal(&own, &peer);
 }
 
 static void

@@ -7,15 +7,17 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
+#include "net/sock.h"
+
 void
 peer_learn(int fd, struct peer *ret_peer)
 {
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
-	struct addr addr = {.len = sizeof(addr.un)};
+	struct addr addr;
 
 	*ret_peer = (struct peer){.known = false};
-	if (getpeername(fd, &addr.sa, &addr.len) < 0)
+	if (!sock_peer_addr(fd, &addr))
 		return;
 	if (addr.sa.sa_family != AF_UNIX) {
 		addr_text(&addr, ret_peer->address);

@@ -48,7 +48,7 @@ is_ip(const struct endpoint *e)
 static bool
 has_addresses(const struct proxy_header *h)
 {
-	return !h->local && is_ip(&h->source) && is_ip(&h->destination);
+	return is_ip(&h->source) && is_ip(&h->destination);
 }
 
 static bool
@@ -163,12 +163,10 @@ make_v2(const struct proxy_header *h, uint8_t *out)
 	memcpy(out, signature, SIGNATURE_SIZE);
 	out[12] = COMMAND_LOCAL;
 	out[13] = FAMILY_NONE;
-	if (has_addresses(h)) {
+	if (!h->local && has_addresses(h)) {
 		out[12] = COMMAND_PROXY;
 		out[13] = both_ipv4(h) ? FAMILY_TCP4 : FAMILY_TCP6;
 		end = put_addresses(h, end);
-	}
-	if (has_addresses(h)) {
 		end = put_text_tlv(end, TLV_ALPN, h->alpn, UINT8_MAX);
 		if (h->authority_len > 0)
 			end = put_tlv(

@@ -66,9 +66,11 @@ struct proxy_header {
 	(16u + 36u + 3u * (3u + 255u) + 3u + 5u + 4u * (3u + PROXY_SHORT_MAX))
 
 /* Writes the header and returns its size.  As in HAProxy, a header without
- * addresses, LOCAL or in version 1 UNKNOWN, is made when the connection is
- * local or not both addresses are IP; an IPv4 address beside an IPv6 address is
- * IPv4-mapped.  The version must not be PROXY_OFF. */
+ * addresses, LOCAL or in version 1 UNKNOWN, is made when not both addresses are
+ * IP, and in version 2 when the connection is local.  Version 1 cannot say that
+ * a connection is local: the addresses should be the connection's own then.  An
+ * IPv4 address beside an IPv6 address is IPv4-mapped.  The version must not be
+ * PROXY_OFF. */
 size_t proxy_header_make(
     const struct proxy_header *header, uint8_t out[PROXY_MADE_MAX]);
 

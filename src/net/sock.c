@@ -249,6 +249,17 @@ sock_local_addr(int fd, struct addr *ret_addr)
 	return true;
 }
 
+bool
+sock_peer_addr(int fd, struct addr *ret_addr)
+{
+	struct addr a = {.len = sizeof(struct sockaddr_un)};
+
+	if (getpeername(fd, &a.sa, &a.len) < 0)
+		return false;
+	*ret_addr = a;
+	return true;
+}
+
 /* Starts the connect.  Returns 1 when it is complete already, 0 when it is
  * under way, or -errno. */
 static int

@@ -36,6 +36,8 @@ int sock_listen_again(
 /* Reads the socket's address, with the port that the kernel chose.  Returns
  * false when there is none. */
 bool sock_local_addr(int fd, struct addr *ret_addr);
+/* Reads the peer's address.  Returns false when there is none. */
+bool sock_peer_addr(int fd, struct addr *ret_addr);
 
 /* Starts a connect.  Returns the descriptor, or -errno when the connect failed
  * at once.  *ret_connected: the connection is made already. */

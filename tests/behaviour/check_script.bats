@@ -48,6 +48,45 @@ scripted() {
 	done
 }
 
+@test "script: one for HAProxy gets its arguments and variables" {
+	local line app
+
+	script "{ echo \"\$#: \$*\"; env; } >$T/env.\$HAPROXY_SERVER_NAME.new" \
+	    "mv $T/env.\$HAPROXY_SERVER_NAME.new $T/env.\$HAPROXY_SERVER_NAME"
+	start_app a
+	cat - <(common) >"$T/lfproxy.ini" <<-END
+		[tls upstream]
+		verify = none
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		tls = upstream
+		$(checked script fall=1 rise=1)
+		check_command = $T/script
+		server = socket unix:$T/none.sock
+		server = a $(addr a)
+	END
+	launch_lfproxy -c "$T/lfproxy.ini"
+	until_check a PROCOK
+	until_check socket PROCOK
+	app=$(addr a | sed 's/.*://')
+	for line in "4: NOT_USED NOT_USED 127.0.0.1 $app" \
+	    HAPROXY_PROXY_NAME=app HAPROXY_PROXY_ADDR=NOT_USED \
+	    HAPROXY_PROXY_PORT=NOT_USED HAPROXY_SERVER_ADDR=127.0.0.1 \
+	    "HAPROXY_SERVER_PORT=$app" HAPROXY_SERVER_CURCONN=0 \
+	    HAPROXY_SERVER_MAXCONN=0 HAPROXY_SERVER_SSL=1 \
+	    HAPROXY_SERVER_PROTO=tcp "HAPROXY_PROXY_ID=$(column a iid)" \
+	    "HAPROXY_SERVER_ID=$(column a sid)"; do
+		grep -qxF "$line" "$T/env.a" || fail "no $line in $(cat "$T/env.a")"
+	done
+	for line in "4: NOT_USED NOT_USED $T/none.sock NOT_USED" \
+	    HAPROXY_SERVER_PORT=NOT_USED; do
+		grep -qxF "$line" "$T/env.socket" ||
+		    fail "no $line in $(cat "$T/env.socket")"
+	done
+}
+
 @test "script: the timeout kills it with all that it started" {
 	script "sleep 60 & echo \$! >$T/pid" 'echo waiting' 'sleep 60'
 	scripted impatient

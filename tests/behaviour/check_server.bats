@@ -26,7 +26,9 @@ tells() {
 	start_script "$1" "$T/$1.sh"
 }
 
-V1=$(printf 'PROXY UNKNOWN\r\n' | od -An -tx1 -v | tr -d ' \n')
+# `PROXY TCP4 127.0.0.1 127.0.0.1 `, two ports, and the end of the line.
+V1=$(printf 'PROXY TCP4 127.0.0.1 127.0.0.1 ' | od -An -tx1 -v | tr -d ' \n')
+V1="$V1(3[0-9])+20(3[0-9])+0d0a"
 V2=0d0a0d0a000d0a515549540a20000000
 
 # told NAME HEX: the server has received just that, or that first.

@@ -184,7 +184,9 @@ ctl_says() {
 	    "server = c $(addr c) check_port=$(addr d | sed 's/.*://')" \
 	    "server = d $(addr d) check=off"
 	told a 'v2 LOCAL'
-	told b 'v1 UNKNOWN'
+	wait_for 10 grep -qxE \
+	    "v1 TCP4 127.0.0.1 [0-9]+ 127.0.0.1 $(addr b | sed 's/.*://')" \
+	    "$T/b.out"
 	# Another port may be another program's.
 	wait_for 10 ctl_checked c
 	refute has_line d LOCAL
