@@ -13,8 +13,8 @@
 #include "config/hint.h"
 #include "config/ini_lines.h"
 
-/* The longest key that is read: a key and its '=' must fit into the first piece
- * that inih gets. */
+/* The longest key that is read.  A key and the place of its value must fit into
+ * inih's buffer of 200 bytes. */
 #define KEY_MAX 100
 #define KEY_LETTERS                                                            \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -26,16 +26,6 @@ struct reader {
 	const char *file;
 	bool in_section, in_global;
 	bool out_of_memory;
-
-	/* The entry that is on its way through inih. */
-	bool handed;      /* its first piece was */
-	bool named;       /* inih has split it */
-	const char *rest; /* what inih has not got yet, or NULL */
-	const char *glue; /* the blanks before the piece that it has */
-	size_t glue_len;
-	char name[KEY_MAX + 1];
-	size_t value_len;
-	char value[INI_LINE_MAX + 1];
 };
 
 static struct spec_place
@@ -144,19 +134,18 @@ static bool
 is_entry(const char *line)
 {
 	size_t len = strcspn(line, INI_BLANKS ":=");
-	size_t blanks = strspn(line + len, INI_BLANKS);
 
-	return len > 0 && len <= KEY_MAX && line[len + blanks] == '=' &&
-	       len + blanks <= KEY_MAX;
+	return len > 0 && len <= KEY_MAX &&
+	       line[len + strspn(line + len, INI_BLANKS)] == '=';
 }
 
-/* Adds the entry that inih has split.  If its variables cannot be filled in,
- * adds the key without a value, so that the key is not reported as missing. */
+/* Adds the entry.  If its variables cannot be filled in, adds the key without a
+ * value, so that the key is not reported as missing. */
 static void
-end_entry(struct reader *r)
+add_entry(struct reader *r, const char *name, const char *text)
 {
 	bool includes =
-	    strcmp(r->name, "include") == 0 && (!r->in_section || r->in_global);
+	    strcmp(name, "include") == 0 && (!r->in_section || r->in_global);
 	char expanded[EXPAND_SIZE];
 	const char *value;
 	struct err err;
@@ -165,14 +154,14 @@ end_entry(struct reader *r)
 		INI_ERROR(r,
 		    "the key '%s' comes before any section; write a [section] "
 		    "above it",
-		    r->name);
+		    name);
 		return;
 	}
-	value = expand_value(r->name, r->value, expanded, &err);
+	value = expand_value(name, text, expanded, &err);
 	if (!value)
-		INI_ERROR(r, "%s: %s", r->name, err.text);
+		INI_ERROR(r, "%s: %s", name, err.text);
 	if (!includes)
-		add_to_draft(r, r->name, value, NULL);
+		add_to_draft(r, name, value, NULL);
 	else if (value && !*value)
 		INI_ERROR(r, "include has no value; write include = PATH");
 	else if (value)
@@ -180,120 +169,49 @@ end_entry(struct reader *r)
 		    !draft_add_include(r->draft, place_of(r), value);
 }
 
-/* Ends the entry that was handed to inih, if one was. */
+/* inih treats lines that are longer than its buffer in another way in each
+ * version.  So it gets the key and, in place of the value, the value's place in
+ * the line. */
 static void
-ini_settle(struct reader *r)
+hand_entry(const char *line, char *out, size_t size)
 {
-	if (r->named)
-		end_entry(r);
-	else if (r->handed)
-		INI_ERROR(r,
-		    "the line is neither [section] nor 'key = value' nor a "
-		    "comment (; ...)");
-	r->handed = r->named = false;
+	const char *value = strchr(line, '=') + 1;
+
+	value += strspn(value, INI_BLANKS);
+	snprintf(out, size, "%.*s = %zu\n", (int)strcspn(line, INI_BLANKS "="),
+	    line, (size_t)(value - line));
 }
 
-/* Returns the length of the piece of text that inih gets, at most room. What
- * follows the piece must not begin with a character that inih takes for the
- * start of a comment.  Returns 0 if the text cannot be cut like that. */
-static size_t
-cut_piece(const char *text, size_t room)
+/* Replaces inih's fgets: returns a short form of an entry, or an empty line if
+ * inih has nothing to do. */
+static char *
+read_logical_line(char *out, int size, void *stream)
 {
-	size_t len = strlen(text);
-
-	if (len <= room)
-		return len;
-	for (len = room; len > 0; len--)
-		if (!strchr(";#", text[len + strspn(text + len, INI_BLANKS)]))
-			break;
-	return len;
-}
-
-/* inih cuts lines that are longer than its buffer, and takes an indented line
- * for a continuation of the value before: so a long line is handed to inih in
- * indented pieces, without the blanks around each. */
-static void
-hand_piece(struct reader *r, char *out, size_t room)
-{
-	size_t n, blanks;
-
-	r->glue = r->rest;
-	r->glue_len = r->handed ? strspn(r->rest, INI_BLANKS) : 0;
-	r->rest += r->glue_len;
-	if (r->handed) {
-		*out++ = '\t';
-		room--;
-	}
-	n = cut_piece(r->rest, room);
-	memcpy(out, r->rest, n);
-	out[n] = '\0';
-	for (blanks = 0; blanks < n; blanks++)
-		if (!strchr(INI_BLANKS, out[n - blanks - 1]))
-			break;
-	out[n - blanks] = '\0';
-	r->rest += n - blanks;
-	if (n == 0) {
-		INI_ERROR(r,
-		    "the line has more than %zu of ';' or '#' in a row", room);
-		r->rest = NULL;
-	} else if (!*r->rest) {
-		r->rest = NULL;
-	}
-	r->handed = true;
-}
-
-static void
-take_logical_line(struct reader *r)
-{
+	struct reader *r = stream;
 	const char *line = r->lines.text;
 
+	if (r->out_of_memory || !ini_lines_next(&r->lines))
+		return NULL;
+	out[0] = '\0';
 	if (r->lines.damaged)
 		take_damaged(r, line);
 	else if (line[0] == '[')
 		take_section(r, line);
 	else if (is_entry(line))
-		r->rest = line;
+		hand_entry(line, out, (size_t)size);
 	else
 		take_odd(r, line);
-}
-
-/* Replaces inih's fgets: returns a piece of an entry, or an empty line if inih
- * has nothing to do. */
-static char *
-read_piece(char *out, int size, void *stream)
-{
-	struct reader *r = stream;
-
-	out[0] = '\0';
-	if (!r->rest) {
-		ini_settle(r);
-		if (r->out_of_memory || !ini_lines_next(&r->lines))
-			return NULL;
-		take_logical_line(r);
-	}
-	if (r->rest)
-		hand_piece(r, out, (size_t)size - 1);
 	return out;
 }
 
 static int
 handle_entry(
-    void *user, const char *section, const char *name, const char *value)
+    void *user, const char *section, const char *name, const char *place)
 {
 	struct reader *r = user;
-	size_t len = strlen(value);
 
 	(void)section; /* cut to inih's buffer; ours is whole */
-	if (!r->named) {
-		snprintf(r->name, sizeof(r->name), "%s", name);
-		r->value_len = 0;
-		r->named = true;
-	} else if (r->value_len > 0) {
-		memcpy(r->value + r->value_len, r->glue, r->glue_len);
-		r->value_len += r->glue_len;
-	}
-	memcpy(r->value + r->value_len, value, len + 1);
-	r->value_len += len;
+	add_entry(r, name, r->lines.text + strtoul(place, NULL, 10));
 	return 1;
 }
 
@@ -415,7 +333,7 @@ ini_parse_text(const char *file, const char *text, size_t len,
 	ini_lines_init(&r.lines, file, text, len, errors);
 	/* The result of inih is of use only where it gives up: otherwise each
 	 * line was checked here. */
-	if (ini_parse_stream(read_piece, &r, handle_entry, &r) == -2 ||
+	if (ini_parse_stream(read_logical_line, &r, handle_entry, &r) == -2 ||
 	    r.out_of_memory)
 		err_list_add(errors, file, 0, "out of memory");
 }

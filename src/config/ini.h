@@ -2,9 +2,9 @@
  * Reads an INI file into a draft.  Only ini.c uses inih.
  *
  * inih splits names from values.  It does not say in which line a value is,
- * cuts what is longer than its buffers, and takes an indented line for a
+ * cuts lines that are longer than its buffer, and takes an indented line for a
  * continuation of the value before.  A reader that hands inih one line at a
- * time avoids all three.
+ * time, without the value, avoids all three.
  *
  * The form of a file: `[section]` heads; `key = value`; comments from `;` or
  * `#` at the start of a line, or from a `;` after a blank to the end of it;

@@ -49,6 +49,23 @@ refused() {
 	done
 }
 
+@test "include: long lines, and what is wrong behind them, have their place" {
+	local len pad
+
+	for len in {96..106} 250 2000; do
+		pad=$(printf './%.0s' $(seq "$len"))
+		main "include = ${pad}conf.d/app.ini"
+		file conf.d/app.ini '[backend app]' \
+		    "server = a 10.0.0.1:80 ; $pad" \
+		    "check = http \\" "# $pad" "" "check_header = X: $pad" 'sni = b'
+		refused "$T/${pad}conf.d/app.ini:7: the key 'sni' does not belong"
+		file conf.d/app.ini '[backend app]' 'server = a 10.0.0.1:80' \
+		    'check = http' "check_header = X: $pad"
+		valid
+		lfproxy -T -c "$T/lfproxy.ini" | grep -qFx "check_header = X: $pad"
+	done
+}
+
 @test "include: files of a pattern are read in the order of their names" {
 	main 'include = conf.d/*.ini'
 	backend_file conf.d/20-b.ini b

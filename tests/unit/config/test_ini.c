@@ -145,8 +145,45 @@ long_names_are_not_cut(void **state)
 	assert_draft(ini, expected);
 }
 
-/* Whatever the length, and wherever inih's buffer of 199 characters ends:
- * between words, within one, at several blanks, before a '#' or a ';'. */
+/* Lines of every length around inih's buffer of 200 bytes and the longest that
+ * is allowed: in one line, continued, and with a comment behind. */
+static void
+lines_of_every_length_are_whole(void **state)
+{
+	static const size_t lengths[] = {250, 399, 400, 401, 8191, 8192};
+	static char ini[9000], expected[9000];
+
+	(void)state;
+	for (size_t i = 0; i < 21 + sizeof(lengths) / sizeof(*lengths); i++) {
+		size_t len = i < 21 ? 190 + i : lengths[i - 21];
+		int pad = (int)(len - strlen("key = "));
+
+		snprintf(expected, sizeof(expected),
+		    "1[a]\n2 key=%0*d\n3 y=1\n", pad, 7);
+		snprintf(ini, sizeof(ini), "[a]\nkey = %0*d\ny = 1\n", pad, 7);
+		assert_draft(ini, expected);
+		snprintf(ini, sizeof(ini),
+		    "[a]\n\t key = %0*d\t ; %0300d\ny = 1\n", pad, 7, 8);
+		assert_draft(ini, expected);
+		snprintf(expected, sizeof(expected),
+		    "1[a]\n2 key=%0*d 7\n5 y=1\n", pad - 2, 6);
+		snprintf(ini, sizeof(ini),
+		    "[a]\nkey = %0*d \\\n# %0300d\n 7\ny = 1\n", pad - 2, 6, 8);
+		assert_draft(ini, expected);
+	}
+}
+
+static void
+blanks_before_the_equals_are_not_limited(void **state)
+{
+	char ini[600];
+
+	(void)state;
+	snprintf(ini, sizeof(ini), "[a]\nx %300s= 1\ny = 1\n", "");
+	assert_draft(ini, "1[a]\n2 x=1\n3 y=1\n");
+}
+
+/* Values with all kinds of words at every place of a long line. */
 static void
 long_lines_are_whole(void **state)
 {
@@ -424,6 +461,8 @@ main(void)
 	    cmocka_unit_test(line_ends_and_byte_order_marks_are_accepted),
 	    cmocka_unit_test(missing_newline_at_the_end_is_fine),
 	    cmocka_unit_test(long_names_are_not_cut),
+	    cmocka_unit_test(lines_of_every_length_are_whole),
+	    cmocka_unit_test(blanks_before_the_equals_are_not_limited),
 	    cmocka_unit_test(long_lines_are_whole),
 	    cmocka_unit_test(longest_line_is_whole),
 	    cmocka_unit_test(longer_line_is_an_error_with_its_line),
