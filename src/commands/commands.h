@@ -113,6 +113,8 @@
 	    "lower the level of the current CLI session to operator")          \
 	COMMAND("prepare acl", ADMIN, run_prepare_acl, USAGE, "<acl>",         \
 	    "begin a version that will replace an address list")               \
+	COMMAND("ready", USER, run_ready, USAGE, "[<frontend>] [json]",        \
+	    "report whether sessions are served, in all or by one frontend")   \
 	COMMAND("rebalance backend", ADMIN, run_rebalance, OWN,                \
 	    "<backend> [over <duration>] [dry-run] [json]",                    \
 	    "close old sessions of servers that have more than their share")   \

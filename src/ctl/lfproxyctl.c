@@ -179,6 +179,16 @@ save_command(const char *where, int argc, char **words)
 	return CTL_USAGE;
 }
 
+/* Asks whether lfproxy serves.  A probe knows two answers, so no answer is one
+ * as well: not ready. */
+static enum ctl_exit
+ready_command(const char *where, bool json, char **words)
+{
+	enum ctl_exit code = run_admin_command(where, json, words);
+
+	return code == CTL_NO_ANSWER ? CTL_ANSWER_IS_ERROR : code;
+}
+
 /* Runs the command of these words, of which there is one at least. */
 static enum ctl_exit
 run_words(const char *where, bool json, int argc, char **argv)
@@ -188,6 +198,8 @@ run_words(const char *where, bool json, int argc, char **argv)
 		    argc - 1, (const char *const *)argv + 1, stdout, stderr);
 	if (strcmp(argv[0], "save") == 0)
 		return save_command(where, argc - 1, argv + 1);
+	if (strcmp(argv[0], "ready") == 0)
+		return ready_command(where, json, argv);
 	if (strcmp(argv[0], "top") != 0)
 		return run_admin_command(where, json, argv);
 	if (!json)

@@ -6,6 +6,7 @@
 #include <microhttpd.h>
 #include <string.h>
 
+#include "commands/ready.h"
 #include "http/api.h"
 #include "http/page.h"
 #include "http/request.h"
@@ -27,62 +28,14 @@ static const struct http_page pages[] = {
 
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
-/* Returns whether sessions of the frontend may go to its backend of that
- * number: that has a weight or a rule, or is a fallback. */
-static bool
-is_routed_to(const struct frontend *f, size_t backend)
-{
-	const struct spec *spec = f->model->spec;
-
-	if (backend < f->spec->routes_n && f->spec->routes[backend].weight > 0)
-		return true;
-	for (size_t i = 0; f->fallbacks && i < f->spec->routes_n; i++)
-		if (f->fallbacks[i] == backend)
-			return true;
-	for (size_t i = 0; i < f->spec->rules_n; i++)
-		if (&spec->backends[f->spec->rules[i].backend] ==
-		    f->backends[backend]->spec)
-			return true;
-	return false;
-}
-
-/* Writes the state of the frontend's backends.  Returns whether the frontend
- * accepts sessions, and a backend that may get them has a usable server. */
-static bool
-put_backends(FILE *out, const struct frontend *f)
-{
-	bool ready = false;
-
-	for (size_t i = 0; i < f->backends_n; i++) {
-		const struct backend *b = f->backends[i];
-		unsigned usable = b->state->usable;
-
-		fprintf(out, "frontend %s: backend %s has %u usable %s\n",
-		    f->spec->name, b->spec->name, usable,
-		    usable == 1 ? "server" : "servers");
-		ready |= usable > 0 && is_routed_to(f, i);
-	}
-	if (f->state->admin == FRONTEND_OPEN)
-		return ready;
-	fprintf(out, "frontend %s: no new sessions\n", f->spec->name);
-	return false;
-}
-
-/* Writes whether lfproxy is ready: a frontend has a usable server, and lfproxy
- * does not stop. */
 static unsigned
 put_readyz(FILE *out, struct control *control)
 {
-	const struct model *model = control_model(control);
-	bool stopping = control_stopping(control), ready = false;
+	struct report r;
 
-	for (size_t i = 0; i < model->spec->frontends_n; i++)
-		ready |= put_backends(out, model->frontends[i]);
-	if (control_draining(control))
-		fputs("draining: no new sessions\n", out);
-	else if (stopping)
-		fputs("stopping: new sessions for shutdown_delay only\n", out);
-	return ready && !stopping ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+	report_begin(&r, false, out);
+	return ready_put(&r, control, NULL) ? MHD_HTTP_OK
+	                                    : MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
 unsigned

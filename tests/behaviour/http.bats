@@ -49,12 +49,12 @@ ready_is() {
 	ask 200 /healthz
 	equal "the answer" ok "$output"
 	ask 200 /readyz
-	equal "the answer" 'frontend web: backend app has 1 usable server' \
+	equal "the answer" $'ready\nfrontend web: backend app has 1 usable server' \
 	    "$output"
 	end a
 	wait_for 10 ready_is 503
-	equal "the answer" 'frontend web: backend app has 0 usable servers' \
-	    "$output"
+	equal "the answer" 'not ready: no usable server
+frontend web: backend app has 0 usable servers' "$output"
 	ask 200 /healthz
 }
 
@@ -70,7 +70,8 @@ ready_is() {
 	launch_lfproxy -c "$T/weights.ini"
 	HTTP=$(sed -n 's|.*monitoring at http://\(.*\)/$|\1|p' "$LFPROXY_LOG")
 	wait_for 10 ready_is 503
-	equal "the answer" $'frontend web: backend app has 0 usable servers
+	equal "the answer" $'not ready: no usable server
+frontend web: backend app has 0 usable servers
 frontend web: backend canary has 1 usable server' "$output"
 }
 
@@ -80,8 +81,9 @@ frontend web: backend canary has 1 usable server' "$output"
 	wait_for 10 ready_is 200
 	"$CTL" -S "$T/admin.sock" disable frontend web
 	ask 503 /readyz
-	equal "the answer" 'frontend web: backend app has 1 usable server
-frontend web: no new sessions' "$output"
+	equal "the answer" 'not ready: disabled: no new sessions
+frontend web: backend app has 1 usable server
+frontend web: disabled: no new sessions' "$output"
 	"$CTL" -S "$T/admin.sock" enable frontend web
 	ask 200 /readyz
 	"$CTL" -S "$T/admin.sock" shutdown frontend web
