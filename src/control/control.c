@@ -19,6 +19,7 @@
 #include "control/server_sockets.h"
 #include "control/session_receiver.h"
 #include "control/session_sender.h"
+#include "control/signals.h"
 #include "control/syscall_filter.h"
 #include "control/takeover.h"
 #include "control/upgrade.h"
@@ -244,6 +245,7 @@ watch_loop(struct control *c)
 	watch_signal(c, &c->hangup, SIGHUP, on_hangup);
 	watch_signal(c, &c->user1, SIGUSR1, on_reopen);
 	watch_signal(c, &c->user2, SIGUSR2, on_unused);
+	signals_release();
 	loop_stats_watch(c->loop, &c->loop_stats);
 	ev_async_init(&c->sooner, on_sooner);
 	c->sooner.data = c;
@@ -316,6 +318,7 @@ control_new(
 	proxy_number_from(&c->proxy, takeover_first_number());
 	c->proxy.call_reaper = call_reaper;
 	c->proxy.call_reaper_arg = c;
+	signals_hold_stops();
 	c->listeners = listeners_bind(c->model, &c->proxy, err);
 	if (!c->listeners)
 		goto fail;

@@ -25,6 +25,7 @@
 #include "control/root.h"
 #include "control/server_names.h"
 #include "control/sets.h"
+#include "control/signals.h"
 #include "control/syscall_filter.h"
 #include "control/takeover.h"
 #include "control/upgrade_program.h"
@@ -255,6 +256,8 @@ reload_process(pid_t pid)
 static int
 run_action(const struct options *options)
 {
+	if (options->action != OPTIONS_RUN)
+		signals_release();
 	switch (options->action) {
 	case OPTIONS_VERSION:
 		print_version();
@@ -299,6 +302,7 @@ main(int argc, char **argv)
 	struct err err;
 	int status;
 
+	signals_hold();
 	fill_standard_descriptors();
 	upgrade_set_arguments(argv);
 	syscall_filter_inherit();

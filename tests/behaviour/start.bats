@@ -86,3 +86,71 @@ sys.exit(ours > theirs)
 	sed -i '$d' "$T/lfproxy.ini"
 	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
 }
+
+# Starts that get a signal once the first socket answers, and then at moments up to
+# when the log says that all is ready.
+early_signals='
+import os, random, signal, socket, subprocess, sys, time
+lfproxy, t, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
+path = t + "/early.sock"
+
+def connect():
+    with socket.socket(socket.AF_UNIX) as s:
+        return s.connect_ex(path) == 0
+
+def until(what, p, condition):
+    end = time.monotonic() + 180
+    while not condition():
+        if p.poll() is not None:
+            sys.exit(f"{what}: it ended with {p.returncode}")
+        if time.monotonic() > end:
+            sys.exit(f"{what}: not in time")
+
+def log():
+    with open(t + "/early.log") as f:
+        return f.read()
+
+def start():
+    if os.path.exists(path):
+        os.unlink(path)
+    with open(t + "/early.log", "w") as f:
+        p = subprocess.Popen([lfproxy, "-c", t + "/early.ini"], stderr=f)
+    until("listens", p, connect)
+    return p
+
+def stop(p, what):
+    p.send_signal(signal.SIGTERM)
+    if p.wait(180) != 0:
+        sys.exit(f"{what}: SIGTERM ended it with {p.returncode}")
+    if "stopped with " not in log():
+        sys.exit(f"{what}: SIGTERM did not stop it: " + log())
+
+for n in range(rounds):
+    number = (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)[n % 3]
+    what = f"round {n}, {number.name}"
+    p = start()
+    try:
+        p.send_signal(number)
+        for _ in range(20):
+            time.sleep(random.uniform(0, 0.003))
+            if p.poll() is None:
+                p.send_signal(number)
+        if number == signal.SIGHUP:
+            until(what, p, lambda: "reload" in log())
+        if n % 2:
+            until(what, p, lambda: "up to " in log())
+        stop(p, what)
+    finally:
+        p.kill()
+        p.wait()
+'
+
+@test "start: signals at the moment when the first socket listens are handled" {
+	{
+		common
+		printf '%s\n' '[frontend web]' "listen = unix:$T/early.sock" \
+		    'backend = app' '[backend app]' 'check = off' \
+		    'server = s 127.0.0.1:9'
+	} >"$T/early.ini"
+	python3 -c "$early_signals" "$LFPROXY" "$T" "$(scaled 30)"
+}
