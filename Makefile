@@ -532,6 +532,7 @@ check-docs: all ## every key and command is in the man pages, examples are valid
 C_FILES      = $(shell find src tests -name '*.[ch]' 2>/dev/null)
 SH_FILES     = .ci/run $(filter-out %.awk %.py %.supp,$(wildcard scripts/*)) \
 	$(wildcard packaging/debian/*.postinst packaging/debian/*.postrm) \
+	$(wildcard packaging/certbot/*) \
 	$(filter-out %/control,$(wildcard packaging/debian/tests/*)) \
 	$(filter-out %.py,$(wildcard tests/package/* tests/service/*)) \
 	$(shell find tests -name '*.bash' 2>/dev/null)
@@ -575,6 +576,7 @@ MANDIR      := $(PREFIX)/share/man
 EXAMPLEDIR  := $(PREFIX)/share/doc/lfproxy/examples
 COMPLETIONDIR := $(PREFIX)/share/bash-completion/completions
 ZSHDIR      := $(PREFIX)/share/zsh/vendor-completions
+HOOKDIR     := $(PREFIX)/lib/lfproxy
 SYSUSERSDIR := $(PREFIX)/lib/sysusers.d
 EXAMPLES    := $(wildcard etc/examples/*.ini etc/examples/*.conf)
 INI         := $(SYSCONFDIR)/lfproxy/lfproxy.ini
@@ -593,6 +595,10 @@ install: all ## install below DESTDIR and PREFIX; an existing lfproxy.ini stays
 	install -d $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(ZSH_COMPLETIONS) $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(EXAMPLES) $(DESTDIR)$(EXAMPLEDIR)
+	install -d $(DESTDIR)$(HOOKDIR)
+	sed 's|/usr/lib/lfproxy|$(HOOKDIR)|g' packaging/certbot/lfproxy-deploy \
+	    >$(DESTDIR)$(HOOKDIR)/lfproxy-deploy
+	chmod 755 $(DESTDIR)$(HOOKDIR)/lfproxy-deploy
 	install -D -m 644 packaging/systemd/lfproxy.sysusers \
 	    $(DESTDIR)$(SYSUSERSDIR)/lfproxy.conf
 	install -d $(DESTDIR)$(UNITDIR)
@@ -614,9 +620,11 @@ uninstall: ## stop the service and remove what install installed, but for lfprox
 	rm -f $(patsubst etc/completion/%,$(DESTDIR)$(ZSHDIR)/%, \
 	    $(ZSH_COMPLETIONS))
 	rm -f $(patsubst etc/examples/%,$(DESTDIR)$(EXAMPLEDIR)/%,$(EXAMPLES))
+	rm -f $(DESTDIR)$(HOOKDIR)/lfproxy-deploy
 	rm -f $(DESTDIR)$(SYSUSERSDIR)/lfproxy.conf
 	rm -f $(DESTDIR)$(UNITDIR)/lfproxy.service
-	rmdir $(DESTDIR)$(EXAMPLEDIR) $(DESTDIR)$(dir $(EXAMPLEDIR)) || :
+	rmdir $(DESTDIR)$(EXAMPLEDIR) $(DESTDIR)$(dir $(EXAMPLEDIR)) \
+	    $(DESTDIR)$(HOOKDIR) || :
 	@$(service) uninstalled $(UNIT)
 
 LINTIAN     ?= lintian
