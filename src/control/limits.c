@@ -199,7 +199,7 @@ limits_budget(const struct spec *spec, uint32_t former,
 	b = divide_descriptors(descriptors, own);
 	b.open = open;
 	b.strict = spec->global.strict_limits || maxconn <= b.sessions;
-	if (!b.strict && maxconn + own + b.reserve <= b.descriptors)
+	if (!b.strict && maxconn + b.own + b.reserve <= b.descriptors)
 		log_warning("maxconn = %u leaves too few descriptors for "
 		            "sessions that have a server, %u of which would "
 		            "take them all",

@@ -141,6 +141,25 @@ sessions_are() {
 	    fail "$output"
 }
 
+# Symptom: refused, since lfproxy alone would like more descriptors than that.
+# bats test_tags=onethread
+@test "limits: without strict_limits few descriptors suffice for a start" {
+	local WITHOUT
+
+	without sys_resource
+	start_app a
+	LIMIT="${WITHOUT[*]} prlimit --nofile=100:100" \
+	    GLOBAL=$'maxconn = 50\nstrict_limits = off' web a
+	wait_for 10 lfproxy_said 'maxconn = 50 leaves too few descriptors for sessions that have a server, 25 of'
+	equal "answer" a "$(fetch "http://127.0.0.1:$(port web)/")"
+	stop_lfproxy
+	sed -i 's/maxconn = 50/maxconn = 51/' "$T/lfproxy.ini"
+	run -3 "${WITHOUT[@]}" prlimit --nofile=100:100 timeout 20 "$LFPROXY" \
+	    -c "$T/lfproxy.ini"
+	[[ $output == *'maxconn = 51 takes '*' descriptors, and this process may have 100, '* ]] ||
+	    fail "$output"
+}
+
 # bats test_tags=onethread
 @test "limits: a maxconn raises the soft limit" {
 	need_descriptors 2000
