@@ -33,6 +33,94 @@ ssl_use_cert(SSL *ssl, const struct tls_cert *cert)
 	           ssl, cert->x509, cert->key, cert->chain, 1) == 1;
 }
 
+/* Returns whether a cipher of TLS 1.2 that both ends have goes with the type of
+ * key. */
+static bool
+has_cipher(SSL *ssl, const struct tls_cert *cert)
+{
+	const STACK_OF(SSL_CIPHER) *offered = SSL_get_client_ciphers(ssl);
+	const STACK_OF(SSL_CIPHER) *ours = SSL_get_ciphers(ssl);
+	int base = EVP_PKEY_get_base_id(cert->key);
+	int wanted = base == EVP_PKEY_RSA || base == EVP_PKEY_RSA_PSS
+	                 ? NID_auth_rsa
+	                 : NID_auth_ecdsa;
+
+	for (int i = 0; i < sk_SSL_CIPHER_num(offered); i++) {
+		const SSL_CIPHER *cipher = sk_SSL_CIPHER_value(offered, i);
+
+		for (int k = 0; SSL_CIPHER_get_auth_nid(cipher) == wanted &&
+		                k < sk_SSL_CIPHER_num(ours);
+		     k++) {
+			if (sk_SSL_CIPHER_value(ours, k) == cipher)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Returns whether TLS 1.3 with this client has an algorithm for signatures by
+ * the key: an ECDSA key's goes with one size of hash (RFC 8446, 4.2.3). */
+static bool
+has_algorithm(SSL *ssl, const struct tls_cert *cert)
+{
+	int bits = EVP_PKEY_get_bits(cert->key), sign, hash;
+	int n = SSL_get_shared_sigalgs(ssl, 0, NULL, NULL, NULL, NULL, NULL);
+	int wanted = bits == 256   ? NID_sha256
+	             : bits == 384 ? NID_sha384
+	                           : NID_sha512;
+
+	if (EVP_PKEY_get_base_id(cert->key) != EVP_PKEY_EC)
+		return true;
+	for (int i = 0; i < n; i++) {
+		SSL_get_shared_sigalgs(ssl, i, &sign, &hash, NULL, NULL, NULL);
+		if (sign == EVP_PKEY_EC && hash == wanted)
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether the client can use the certificate: it shares an algorithm
+ * for its signatures, and in TLS 1.2 a cipher and the key's group. */
+static bool
+client_can_use(SSL *ssl, const struct tls_cert *cert)
+{
+	int flags = SSL_check_chain(ssl, cert->x509, cert->key, cert->chain);
+
+	/* CERT_PKEY_VALID asks for more: OpenSSL finds no algorithm for the
+	 * signature of an issuer with an Ed25519 key. */
+	if (!(flags & CERT_PKEY_SIGN))
+		return false;
+	if (SSL_version(ssl) >= TLS1_3_VERSION)
+		return has_algorithm(ssl, cert);
+	return (flags & CERT_PKEY_EE_PARAM) && has_cipher(ssl, cert);
+}
+
+static bool
+client_can_use_any(SSL *ssl, struct tls_names_match match)
+{
+	for (size_t i = 0; i < match.n; i++) {
+		if (client_can_use(ssl, match.names[i].cert))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the certificates for the name: those that match best of what the
+ * client can use.  What it can use is looked at only if there is a choice. */
+static struct tls_names_match
+find_usable(SSL *ssl, const struct tls_names *names, const char *name)
+{
+	struct tls_names_match best = tls_names_find(names, name);
+	struct tls_names_match wider = tls_names_find_wider(names, name, 1);
+
+	if (wider.n == 0 || client_can_use_any(ssl, best))
+		return best;
+	for (unsigned i = 2; wider.n > 0 && !client_can_use_any(ssl, wider);
+	     i++)
+		wider = tls_names_find_wider(names, name, i);
+	return wider.n > 0 ? wider : best;
+}
+
 /* Chooses the certificates by the name that the client asks for.  Called in a
  * full handshake, once the hello was read.  Returns 0 to fail. */
 static int
@@ -40,7 +128,7 @@ choose_by_name(SSL *ssl, void *arg)
 {
 	const struct tls_store *store = tls_store_of_ssl(ssl);
 	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
-	struct tls_names_match match = tls_names_find(&store->names, name);
+	struct tls_names_match match = find_usable(ssl, &store->names, name);
 
 	(void)arg;
 	tls_counters_key_operation(store->parts.counters);

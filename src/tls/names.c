@@ -108,9 +108,10 @@ tls_names_default(const struct tls_names *names)
 	return (struct tls_names_match){.names = &names->first, .n = 1};
 }
 
-/* Returns the certificates that have the name; n is 0 for none. */
+/* Returns the certificates that have the name, exactly or by the longest
+ * wildcard, after so many other matches; n is 0 for none. */
 static struct tls_names_match
-find_known(const struct tls_names *names, const char *name)
+find_known(const struct tls_names *names, const char *name, unsigned skipped)
 {
 	char text[TLS_NAME_SIZE + 1];
 	struct tls_names_match match = {.n = 0};
@@ -125,26 +126,35 @@ find_known(const struct tls_names *names, const char *name)
 		text[i] = (char)tolower((unsigned char)name[i]);
 	text[len] = '\0';
 	match = find_exact(names, text);
-	for (char *dot = strchr(text, '.'); match.n == 0 && dot > text;
+	for (char *dot = strchr(text, '.');
+	     (match.n == 0 || skipped > 0) && dot > text;
 	     dot = strchr(dot + 1, '.')) {
+		skipped -= match.n > 0;
 		dot[-1] = '*';
 		match = find_exact(names, dot - 1);
 	}
-	return match;
+	return skipped > 0 ? (struct tls_names_match){.n = 0} : match;
 }
 
 struct tls_names_match
 tls_names_find(const struct tls_names *names, const char *name)
 {
-	struct tls_names_match match = find_known(names, name);
+	struct tls_names_match match = find_known(names, name, 0);
 
 	return match.n > 0 ? match : tls_names_default(names);
+}
+
+struct tls_names_match
+tls_names_find_wider(
+    const struct tls_names *names, const char *name, unsigned number)
+{
+	return find_known(names, name, number);
 }
 
 bool
 tls_names_has(const struct tls_names *names, const char *name)
 {
-	return find_known(names, name).n > 0;
+	return find_known(names, name, 0).n > 0;
 }
 
 bool

@@ -46,6 +46,12 @@ void tls_names_fini(struct tls_names *names);
 struct tls_names_match tls_names_find(
     const struct tls_names *names, const char *name);
 
+/* Returns the certificates for the next wildcard that matches the name, after
+ * the matches that tls_names_find and this function, with a lower number from 1
+ * on, have returned.  n is 0 if there is none. */
+struct tls_names_match tls_names_find_wider(
+    const struct tls_names *names, const char *name, unsigned number);
+
 /* Returns whether a certificate has the name, exactly or by a wildcard; false
  * if name is NULL. */
 bool tls_names_has(const struct tls_names *names, const char *name);

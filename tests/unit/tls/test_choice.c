@@ -5,6 +5,20 @@
 
 #include "tls/counters.h"
 
+/* Returns the CN of the certificate for that client, which is freed, with this
+ * SNI; "-" if the handshake fails. */
+static const char *
+cn_for_client(struct tls_context *context, const char *sni, SSL_CTX *ctx)
+{
+	struct pair pair =
+	    pair_made(plain_client(ctx, sni), ssl_made(context, TLS_ACCEPTS));
+	const char *cn = pair_shake(&pair) ? pair_server_cn(&pair) : "-";
+
+	pair_free(&pair);
+	SSL_CTX_free(ctx);
+	return cn;
+}
+
 /* Returns the CN of the certificate for a client with this SNI, and with these
  * signature algorithms (NULL: OpenSSL's); "-" if the handshake fails. */
 static const char *
@@ -12,19 +26,12 @@ cn_for(struct tls_context *context, const char *sni, const char *sigalgs,
     int version)
 {
 	SSL_CTX *ctx = plain_client_ctx();
-	struct pair pair;
-	const char *cn;
 
 	if (sigalgs)
 		assert_int_equal(SSL_CTX_set1_sigalgs_list(ctx, sigalgs), 1);
 	if (version)
 		SSL_CTX_set_max_proto_version(ctx, version);
-	pair =
-	    pair_made(plain_client(ctx, sni), ssl_made(context, TLS_ACCEPTS));
-	cn = pair_shake(&pair) ? pair_server_cn(&pair) : "-";
-	pair_free(&pair);
-	SSL_CTX_free(ctx);
-	return cn;
+	return cn_for_client(context, sni, ctx);
 }
 
 static char *
@@ -171,6 +178,66 @@ kinds_of_keys_for_a_name_lie_side_by_side(void **state)
 	tls_context_unref(context);
 }
 
+/* Returns the CN for a client of TLS 1.2 with only these ciphers and groups. */
+static const char *
+cn_for_ciphers(struct tls_context *context, const char *sni,
+    const char *ciphers, const char *groups)
+{
+	SSL_CTX *ctx = plain_client_ctx();
+
+	SSL_CTX_set_max_proto_version(ctx, TLS1_2_VERSION);
+	assert_int_equal(SSL_CTX_set_cipher_list(ctx, ciphers), 1);
+	assert_int_equal(SSL_CTX_set1_groups_list(ctx, groups), 1);
+	return cn_for_client(context, sni, ctx);
+}
+
+static void
+a_wildcard_serves_whom_the_exact_name_cannot(void **state)
+{
+	static const char rsa[] = "ECDHE-RSA-AES256-GCM-SHA384";
+	static const char ec[] = "ECDHE-ECDSA-AES256-GCM-SHA384";
+	static const char both[] = "ECDHE-RSA-AES256-GCM-SHA384:"
+	                           "ECDHE-ECDSA-AES256-GCM-SHA384";
+	static const char any[] = "X25519:P-256:P-384";
+	struct tls_pair pairs[] = {
+	    {.cert = cert_file("first", "DNS:first.test", "EC")},
+	    {.cert = cert_file("exact", "DNS:a.sub.test", "EC")},
+	    {.cert = cert_file("near", "DNS:*.sub.test", "ED25519")},
+	    {.cert = cert_file("far", "DNS:*.test", "RSA")},
+	};
+	struct tls_settings settings = settings_accepts(pairs, UNIT_N(pairs));
+	struct tls_context *context = context_made(&settings, TLS_ACCEPTS);
+
+	assert_string_equal(
+	    cn_for_ciphers(context, "a.sub.test", both, any), "exact");
+	assert_string_equal(
+	    cn_for_ciphers(context, "a.sub.test", ec, any), "exact");
+	assert_string_equal(
+	    cn_for_ciphers(context, "a.sub.test", rsa, any), "far");
+	assert_string_equal(
+	    cn_for_ciphers(context, "b.sub.test", rsa, any), "far");
+	assert_string_equal(
+	    cn_for_ciphers(context, "b.sub.test", both, any), "near");
+	/* The exact certificate's group is P-256. */
+	assert_string_equal(
+	    cn_for_ciphers(context, "a.sub.test", both, "X25519:P-384"),
+	    "near");
+	assert_string_equal(
+	    cn_for_ciphers(context, "first.test", rsa, any), "far");
+	assert_string_equal(
+	    cn_for_ciphers(context, "other.example", rsa, any), "-");
+	for (int v = TLS1_2_VERSION; v <= TLS1_3_VERSION; v++) {
+		assert_string_equal(cn_for(context, "a.sub.test",
+		                        "RSA-PSS+SHA256:RSA+SHA256", v),
+		    "far");
+		assert_string_equal(
+		    cn_for(context, "a.sub.test", "ed25519", v), "near");
+		assert_string_equal(
+		    cn_for(context, "a.sub.test", NULL, v), "exact");
+	}
+	tls_context_unref(context);
+}
+
 static void
 a_certificate_without_names_is_the_default(void **state)
 {
@@ -225,6 +292,7 @@ main(void)
 	    FIXTURE_TEST(name_chooses_exact_then_longest_wildcard_then_first),
 	    FIXTURE_TEST(strict_names_refuse_all_others),
 	    FIXTURE_TEST(kinds_of_keys_for_a_name_lie_side_by_side),
+	    FIXTURE_TEST(a_wildcard_serves_whom_the_exact_name_cannot),
 	    FIXTURE_TEST(a_certificate_without_names_is_the_default),
 	    FIXTURE_TEST(the_chain_is_sent_behind_the_certificate),
 	};
