@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/container.h"
 #include "base/ensure.h"
 #include "config/expand.h"
 #include "config/hint.h"
@@ -425,6 +426,20 @@ complete_section(struct build *b, enum section_kind kind)
 	read_section(b, &none);
 }
 
+/* Returns the default of drain_timeout.  Container engines kill after 10 s from
+ * SIGTERM; one is for ending the sessions that remain. */
+static uint64_t
+default_drain_ms(uint64_t shutdown_delay_ms)
+{
+	const uint64_t most_ms = 8000, least_ms = 1000;
+
+	if (!container_is_around())
+		return 30000;
+	return shutdown_delay_ms < most_ms - least_ms
+	           ? most_ms - shutdown_delay_ms
+	           : least_ms;
+}
+
 /* Completes [global]: the default of node is the host's name, unless the key
  * would not allow that. */
 static bool
@@ -434,6 +449,8 @@ complete_global(struct build *b)
 	char host[64 + 1] = "";
 
 	complete_section(b, SECTION_GLOBAL);
+	if (g->drain_timeout_ms == 0)
+		g->drain_timeout_ms = default_drain_ms(g->shutdown_delay_ms);
 	if (g->node)
 		return true;
 	if (gethostname(host, sizeof(host)) < 0 || host[sizeof(host) - 1] ||

@@ -553,7 +553,9 @@ static void
 list_has_a_line_for_each_key_and_option(void **state)
 {
 	static const char *const lines[] = {
-	    "global\tdrain_timeout\t30s\t10ms to 30d\t",
+	    "global\tdrain_timeout\t30s; in a container 8s less "
+	    "shutdown_delay, "
+	    "at least 1s\t10ms to 30d\t",
 	    "global\tadmin:mode\t0660\tan octal file mode\t",
 	    "pool\tthreads\tauto\t" THREADS_ALLOWED "\t",
 	    "defaults\ttimeout_client\t5m\t10ms to 30d\t",
