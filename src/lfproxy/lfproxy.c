@@ -33,6 +33,7 @@
 #include "lf/policy.h"
 #include "lf/promotion.h"
 #include "lfproxy/options.h"
+#include "lfproxy/parent.h"
 #include "net/inherited.h"
 #include "tls/memory.h"
 
@@ -199,6 +200,8 @@ enter_surroundings(const struct options *options)
 	bool runs = options->action == OPTIONS_RUN;
 	struct err err;
 
+	if (runs)
+		parent_stay();
 	root_inherit();
 	if (runs && !takeover_begin(options->take_over, &err))
 		return print_error(EXIT_STATUS_SYSTEM, &err);
