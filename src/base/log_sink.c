@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See log_sink.h: standard error and files.
+ * See log_sink.h: standard output and error, and files.
  */
 #include "base/log_sink.h"
 
@@ -84,17 +84,49 @@ open_in(int dir, const char *name, mode_t mode)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Returns a copy of standard output or error if the path leads to it, else -1.
+ * A pipe or socket of another user's, as container engines pass, cannot be
+ * opened again by /dev/stdout, or by a link to that. */
+static int
+copy_stream(const char *path)
+{
+	struct stat there, here;
+
+	if (stat(path, &there) < 0)
+		return -1;
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fstat(fd, &here) == 0 && here.st_dev == there.st_dev &&
+		    here.st_ino == there.st_ino)
+			return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	return -1;
+}
+
 static int
 log_sink_open_file(const struct log_sink_options *o)
 {
 	const char *name;
-	int dir = open_directory(o->path, &name), fd;
+	int dir = open_directory(o->path, &name), fd, copy;
 
 	if (dir < 0)
 		return dir;
 	fd = open_in(dir, name, o->mode);
 	close(dir);
-	return fd;
+	if (fd != -EACCES && fd != -ENXIO)
+		return fd;
+	copy = copy_stream(o->path);
+	return copy < 0 ? fd : copy;
+}
+
+static bool
+is_stream(enum log_sink_kind kind)
+{
+	return kind == LOG_SINK_STDOUT || kind == LOG_SINK_STDERR;
+}
+
+bool
+log_sink_is_stream(const struct log_sink *sink)
+{
+	return is_stream(sink->options.kind);
 }
 
 bool
@@ -107,8 +139,9 @@ log_sink_open(struct log_sink *sink, const struct log_sink_options *options,
 	    .fd = -1,
 	    .addr = options->addr,
 	    .addr_len = options->addr_len};
-	if (options->kind == LOG_SINK_STDERR)
-		sink->fd = STDERR_FILENO;
+	if (is_stream(options->kind))
+		sink->fd = options->kind == LOG_SINK_STDOUT ? STDOUT_FILENO
+		                                            : STDERR_FILENO;
 	if (options->kind != LOG_SINK_FILE)
 		return true;
 	sink->fd = log_sink_open_file(options);
@@ -129,7 +162,7 @@ log_sink_open(struct log_sink *sink, const struct log_sink_options *options,
 void
 log_sink_close(struct log_sink *sink)
 {
-	if (sink->options.kind != LOG_SINK_STDERR && sink->fd >= 0)
+	if (!log_sink_is_stream(sink) && sink->fd >= 0)
 		close(sink->fd);
 	sink->fd = -1;
 }
@@ -195,6 +228,8 @@ log_sink_name(
 
 	if (options->kind == LOG_SINK_STDERR)
 		return strcpy(out, "standard error");
+	if (options->kind == LOG_SINK_STDOUT)
+		return strcpy(out, "standard output");
 	if (options->kind == LOG_SINK_FILE) {
 		snprintf(out, LOG_SINK_NAME_SIZE, "log file %s", options->path);
 		return out;
@@ -208,7 +243,7 @@ bool
 log_sink_same(
     const struct log_sink_options *a, const struct log_sink_options *b)
 {
-	if (a->kind != b->kind || a->kind == LOG_SINK_STDERR)
+	if (a->kind != b->kind || is_stream(a->kind))
 		return a->kind == b->kind;
 	/* The mode matters only when the file is made. */
 	if (a->kind == LOG_SINK_FILE)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The destinations of log lines: standard error, a file, a syslog daemon.
+ * The destinations of log lines: standard output or error, a file, a syslog
+ * daemon.
  *
  * A sink belongs to one writer thread (base/log_target.h).  It takes lines or
  * says why it does not; the writer waits, retries and gives up.  Files and
- * sockets never block the writer; standard error may, because its open file is
- * shared with other processes, which would not expect it to be non-blocking.
+ * sockets never block the writer.  Standard output and error may, because their
+ * open files are shared with other processes, which would not expect them to be
+ * non-blocking.
  */
 #ifndef BASE_LOG_SINK_H
 #define BASE_LOG_SINK_H
@@ -20,6 +22,7 @@
 
 enum log_sink_kind {
 	LOG_SINK_OFF, /* for the configuration: no sink */
+	LOG_SINK_STDOUT,
 	LOG_SINK_STDERR,
 	LOG_SINK_FILE,
 	LOG_SINK_SYSLOG,
@@ -35,8 +38,10 @@ enum log_sink_kind {
 struct log_sink_options {
 	enum log_sink_kind kind;
 	/* The file to append to, which is made with the mode if it does not
-	 * exist; or a FIFO, if a process reads it.  A link is not followed in a
-	 * directory to which others than root and this user can write. */
+	 * exist; or a FIFO, if a process reads it; or whatever this process
+	 * has as standard output or error (/dev/stdout).  A link is not
+	 * followed in a directory to which others than root and this user can
+	 * write. */
 	char path[LOG_PATH_MAX + 1];
 	uint32_t mode;
 	/* A syslog daemon: AF_UNIX (datagrams), AF_INET or AF_INET6 (UDP). */
@@ -75,6 +80,9 @@ struct log_sink {
  * line. */
 bool log_sink_open(struct log_sink *sink,
     const struct log_sink_options *options, struct err *err) MUST_CHECK;
+/* Returns whether the sink is standard output or error, which cannot be opened
+ * again. */
+bool log_sink_is_stream(const struct log_sink *sink);
 /* Closes the sink's descriptor. */
 void log_sink_close(struct log_sink *sink);
 

@@ -84,7 +84,7 @@ wait_for_sink(struct log_target *t, int error)
 		return true;
 	}
 	/* A terminal or pipe that is gone does not come back. */
-	if (is_stderr(t))
+	if (log_sink_is_stream(&t->sink))
 		return false;
 	log_limited(&limit, LOG_LEVEL_WARNING,
 	    "%s takes no lines: %s; they wait, and are dropped once %u do",

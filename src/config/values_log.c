@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Targets of the access log: `stderr`, `off`, `file=/path`, `syslog` and
- * `syslog=ADDRESS`, each with its options.
+ * Targets of the access log: `stdout`, `stderr`, `off`, `file=/path`, `syslog`
+ * and `syslog=ADDRESS`, each with its options.
  */
 #include "config/values.h"
 
@@ -14,6 +14,7 @@
 #define SYSLOG_PORT  ":514"
 
 static const char *const kinds[] = {[LOG_SINK_OFF] = "off",
+    [LOG_SINK_STDOUT] = "stdout",
     [LOG_SINK_STDERR] = "stderr",
     [LOG_SINK_FILE] = "file",
     [LOG_SINK_SYSLOG] = "syslog"};
@@ -158,6 +159,6 @@ print_sample(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	return value_write(out, "1/%u", *sample);
 }
 
-VALUE_TYPE(
-    log, print_log, "stderr, file=/path, syslog, syslog=ADDRESS or off", 0);
+VALUE_TYPE(log, print_log,
+    "stdout, stderr, file=/path, syslog, syslog=ADDRESS or off", 0);
 VALUE_TYPE(sample, print_sample, "1/1 to 1/1000000", 0);

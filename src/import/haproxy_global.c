@@ -256,8 +256,9 @@ log_target(struct hap_file *file, const char *word)
 	struct arena *arena = &file->doc->arena;
 	const char *host, *port, *range;
 
-	if (strcmp(word, "stdout") == 0 || strcmp(word, "stderr") == 0 ||
-	    strcmp(word, "fd@1") == 0 || strcmp(word, "fd@2") == 0)
+	if (strcmp(word, "stdout") == 0 || strcmp(word, "fd@1") == 0)
+		return "stdout";
+	if (strcmp(word, "stderr") == 0 || strcmp(word, "fd@2") == 0)
 		return "stderr";
 	if (strcmp(word, "/dev/log") == 0)
 		return "syslog";

@@ -358,7 +358,7 @@ ngx_log(struct ngx_file *file, struct ini_section *section,
 			    strstr(word, ",facility=") + 10);
 	} else if (strcmp(word, "/dev/stdout") == 0 ||
 	           strcmp(word, "/dev/stderr") == 0) {
-		arena_text_printf(arena, &text, "stderr");
+		arena_text_printf(arena, &text, "%s", word + strlen("/dev/"));
 	} else if (word[0] == '/' && !strchr(word, '$') &&
 	           doc_word(file->doc, word)) {
 		arena_text_printf(arena, &text, "file=%s", word);

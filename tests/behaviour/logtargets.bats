@@ -2,6 +2,7 @@
 # Targets of the access log: kinds, rotation, and targets that accept nothing.
 
 load helpers
+load rights
 
 ADMIN=$T/admin.sock
 
@@ -401,4 +402,77 @@ let_go() {
 	logging "file=$T/closed/lfproxy.log"
 	fetch "$(url)" >/dev/null
 	wait_for 10 test -s "$T/there.log"
+}
+
+# -- standard output --
+
+@test "log: standard output has the lines, also after USR1" {
+	start_app a
+	logging 'stdout format=json'
+	fetch -o /dev/null "$(url)"
+	wait_for 10 at_least "$T/lfproxy.out" '^\{"time":.*"frontend":"web"' 1
+	kill -USR1 "$LFPROXY_PID"
+	fetch -o /dev/null "$(url)"
+	wait_for 10 at_least "$T/lfproxy.out" '^\{"time":.*"frontend":"web"' 2
+	stop_lfproxy
+	refute lfproxy_said '^\{'
+	equal "lines" 2 "$(wc -l <"$T/lfproxy.out")"
+}
+
+# passed KIND: LIMIT for an lfproxy whose standard output is a socket or a pipe;
+# what goes there is in $T/passed.
+passed() {
+	cat >"$T/pass" <<-'END'
+		import os, socket, sys
+		kind, out = sys.argv[1:3]
+		if kind == "socket":
+		    ends = [s.detach() for s in socket.socketpair()]
+		else:
+		    ends = os.pipe()
+		if os.fork() == 0:
+		    os.close(ends[1])
+		    os.close(1)
+		    with open(out, "wb", 0) as to:
+		        while data := os.read(ends[0], 65536):
+		            to.write(data)
+		    os._exit(0)
+		os.close(ends[0])
+		os.dup2(ends[1], 1)
+		os.execv(sys.argv[3], sys.argv[3:])
+	END
+	LIMIT="python3 -B $T/pass $1 $T/passed"
+}
+
+@test "log: /dev/stdout, and a link to it, where it is a socket" {
+	start_app a
+	passed socket
+	ln -s /dev/stdout "$T/access.log"
+	logging 'file=/dev/stdout format=json' "file=$T/access.log"
+	fetch -o /dev/null "$(url)"
+	wait_for 10 at_least "$T/passed" '^\{"time":.*"frontend":"web"' 1
+	wait_for 10 at_least "$T/passed" "$TCPLOG" 1
+	kill -USR1 "$LFPROXY_PID"
+	wait_for 10 lfproxy_said '^lfproxy: reopened log file /dev/stdout$'
+	fetch -o /dev/null "$(url)"
+	wait_for 10 at_least "$T/passed" '^\{"time":.*"frontend":"web"' 2
+	stop_lfproxy
+}
+
+@test "log: /dev/stdout where it is a pipe of another user" {
+	need_nobody
+	start_app a
+	passed pipe
+	chmod 711 "$T"
+	FRONTEND='log = file=/dev/stdout
+		log = file=/proc/self/fd/1 format=logfmt'
+	logging "stderr
+		user = nobody"
+	fetch -o /dev/null "$(url)"
+	wait_for 10 at_least "$T/passed" "$TCPLOG" 1
+	wait_for 10 at_least "$T/passed" 'frontend=web' 1
+	kill -USR1 "$LFPROXY_PID"
+	wait_for 10 lfproxy_said '^lfproxy: reopened log file /dev/stdout$'
+	fetch -o /dev/null "$(url)"
+	wait_for 10 at_least "$T/passed" "$TCPLOG" 2
+	stop_lfproxy
 }

@@ -461,8 +461,9 @@ numbers_and_choices(void **state)
 	        "balance: 'leastcon' is unknown; did you mean 'leastconn'? "
 	        "allowed are roundrobin, leastconn, random, source, hash, "
 	        "first, ewma"},
-	    {"global", "log = stdout",
-	        "log: 'stdout' is unknown; write stderr"},
+	    {"global", "log = stdou",
+	        "log: 'stdou' is unknown; did you mean 'stdout'? allowed are "
+	        "off, stdout, stderr, file, syslog"},
 	};
 
 	(void)state;
