@@ -22,15 +22,15 @@
 
 /* -- samples -- */
 
-/* Returns the number of open descriptors.  Before Linux 6.2 this is the number
- * that lfproxy knows of: those open at the first sample, two for each pipe, one
- * for each session, and one more if it has a server. */
-static uint64_t
-count_descriptors(const struct control *c)
+/* Before Linux 6.2 this is the number that lfproxy knows of: those open at the
+ * first sample, two for each pipe, one for each session, and one more if it has
+ * a server. */
+uint64_t
+capacity_descriptors(const struct control *c)
 {
 	uint64_t n = c->capacity.own;
 
-	if (system_descriptors(&n))
+	if (system_descriptors(&n) || n == 0)
 		return n;
 	n += proxy_sessions(&c->proxy) +
 	     2ull * splice_pool_status(&c->proxy.pipes).open;
@@ -77,7 +77,7 @@ sample_all(struct control *control)
 {
 	struct capacity *c = &control->capacity;
 
-	trend_add(&c->descriptors, count_descriptors(control));
+	trend_add(&c->descriptors, capacity_descriptors(control));
 	trend_add(&c->sessions, proxy_sessions(&control->proxy));
 	trend_add(&c->pipes, splice_pool_status(&control->proxy.pipes).open);
 	trend_add(&c->pages, count_pipe_pages(control));
@@ -146,7 +146,7 @@ row_descriptors(struct control *c, struct capacity_row *row)
 
 	if (!system_descriptors(&ignored))
 		row->note = "sessions, pipes, and what was open at the start";
-	return set_row(row, "descriptors", (double)count_descriptors(c),
+	return set_row(row, "descriptors", (double)capacity_descriptors(c),
 	    (double)c->budget.descriptors, &c->capacity.descriptors, 1);
 }
 

@@ -69,6 +69,9 @@ bool capacity_next(struct control *control, struct capacity_scan *scan,
 /* Frees what the scan holds; the struct is the caller's. */
 void capacity_scan_fini(struct capacity_scan *scan);
 
+/* Returns the number of open descriptors; 0: not known yet. */
+uint64_t capacity_descriptors(const struct control *control);
+
 /* Returns the cost of the samples since the start. */
 struct capacity_cost capacity_cost(const struct control *control);
 

@@ -548,8 +548,14 @@ control_former(const struct control *control)
 	return session_receiver_status(control->receiver);
 }
 
+struct reload_status
+control_reload_status(const struct control *control)
+{
+	return control->reloads;
+}
+
 uint64_t
 control_reloads(const struct control *control)
 {
-	return control->reloads;
+	return control->reloads.done;
 }

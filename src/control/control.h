@@ -190,6 +190,15 @@ struct receiver_status;
  * before it. */
 struct receiver_status control_former(const struct control *control);
 
+/* The reloads since the start.  Times are in microseconds since 1970. */
+struct reload_status {
+	uint64_t done, refused;
+	bool last_refused;
+	uint64_t ended_us;    /* the last one; 0: none so far */
+	uint64_t in_force_us; /* the last one that was not refused; 0: none */
+};
+/* Returns the status. */
+struct reload_status control_reload_status(const struct control *control);
 /* Returns the number of reloads that were not refused. */
 uint64_t control_reloads(const struct control *control);
 

@@ -67,7 +67,7 @@ struct control {
 	struct loop_stats loop_stats;
 	struct capacity capacity;
 	struct control_follower follower; /* prepare NULL: none */
-	uint64_t reloads;
+	struct reload_status reloads;
 	struct reload *reloading;          /* is waiting; NULL: none */
 	struct upgrade *upgrade;           /* under way; NULL: none */
 	struct session_sender *sender;     /* successor; NULL: none */

@@ -106,7 +106,6 @@ commit_reload(struct control *c, struct model *model, struct changes *changes)
 	tls_watch_follow(&c->tls_watch, model->spec);
 	list_watch_follow(&c->list_watch, model);
 	c->tls_upkeep.looked_ms = 0;
-	c->reloads++;
 }
 
 /* Logs each entry.  Returns the text, cut into its lines, which the caller
@@ -277,6 +276,19 @@ is_waiting(const struct reload *r, uint64_t now_ms)
 }
 
 static void
+count_reload(struct reload_status *reloads, bool ok)
+{
+	reloads->ended_us = clock_wall_us();
+	reloads->last_refused = !ok;
+	if (ok) {
+		reloads->done++;
+		reloads->in_force_us = reloads->ended_us;
+	} else {
+		reloads->refused++;
+	}
+}
+
+static void
 finish_reload(struct reload *r)
 {
 	struct control *c = r->control;
@@ -290,6 +302,7 @@ finish_reload(struct reload *r)
 	ok = r->spec && put_in_force(c, r->spec, &r->result);
 	r->spec = NULL;
 	r->done = true;
+	count_reload(&c->reloads, ok);
 	if (ok) {
 		log_changes(&r->result.changes);
 		free(log_list(&r->result.warnings, LOG_LEVEL_WARNING));
@@ -337,6 +350,7 @@ control_reload(struct control *control,
 
 	if (!r) {
 		log_error("out of memory: the configuration was not reloaded");
+		count_reload(&c->reloads, false);
 		return NULL;
 	}
 	finish_waiting(c);

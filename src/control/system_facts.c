@@ -73,6 +73,37 @@ system_resident(uint64_t *ret_bytes)
 	return true;
 }
 
+#define SKIP_4 " %*s %*s %*s %*s"
+
+/* The name of the program may contain any character, so the search for its end
+ * begins at the end of the text.  Behind it follow the fields from the third
+ * on. */
+bool
+system_process_read(const char *text, struct system_process *ret_facts)
+{
+	const char *name_end = strrchr(text, ')');
+	uint64_t threads, bytes, pages;
+
+	if (!name_end || sscanf(name_end,
+	                     ") %*c" SKIP_4 SKIP_4 SKIP_4 SKIP_4 " %" SCNu64
+	                     " %*s %*s %" SCNu64 " %" SCNu64,
+	                     &threads, &bytes, &pages) != 3)
+		return false;
+	*ret_facts = (struct system_process){.threads = threads,
+	    .virtual_bytes = bytes,
+	    .resident_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE)};
+	return true;
+}
+
+bool
+system_process(struct system_process *ret_facts)
+{
+	char text[1024];
+
+	return read_proc_file("/proc/self/stat", text, sizeof(text)) &&
+	       system_process_read(text, ret_facts);
+}
+
 /* The state follows the name of the program, which may contain any
  * character. */
 bool

@@ -23,6 +23,14 @@ bool system_descriptors(uint64_t *ret_n);
 /* Gets the bytes of this process that are in memory. */
 bool system_resident(uint64_t *ret_bytes);
 
+struct system_process {
+	uint64_t threads, virtual_bytes, resident_bytes;
+};
+/* Gets facts about this process. */
+bool system_process(struct system_process *ret_facts);
+/* Gets them from text in the format of /proc/PID/stat.  For tests. */
+bool system_process_read(const char *text, struct system_process *ret_facts);
+
 /* Returns whether the process has ended and its parent has not reaped it yet.
  * Threads besides its first one may still be about to end. */
 bool system_is_zombie(pid_t pid);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "stats/metrics_pool.h"
+#include "stats/metrics_process.h"
 #include "stats/metrics_text.h"
 #include "stats/metrics_lists.h"
 #include "stats/metrics_resolver.h"
@@ -296,6 +297,26 @@ put_admin_state(FILE *out, const char *name, const struct stat_row *row,
 	    server_admin_of(row->server));
 }
 
+/* Writes the number of servers for each result of the last check. */
+static void
+put_checks_in_state(FILE *out, const char *name, const struct stat_row *row,
+    const struct metric_labels *labels, const struct row_metric *metric)
+{
+	const struct backend *b = row->backend;
+	unsigned sums[CHECK_STATUSES] = {0};
+
+	(void)metric;
+	for (size_t i = 0; i < b->spec->servers_n; i++)
+		sums[b->servers[i]->state->last.status]++;
+	for (enum check_status i = CHECK_STATUS_INI + 1; i < CHECK_STATUSES;
+	     i++) {
+		const struct metric_labels with =
+		    metric_labels_with(labels, "state", check_status_name(i));
+
+		metric_number(out, name, &with, sums[i]);
+	}
+}
+
 /* Writes the number of servers in each state. */
 static void
 put_servers_in_state(FILE *out, const char *name, const struct stat_row *row,
@@ -326,6 +347,11 @@ static const struct row_metric state_metrics[] = {
     STATE(SERVER, false, "status", "1 for the present state", put_status),
     STATE(BACKEND, false, "agg_server_status", "servers in each state",
         put_servers_in_state),
+    /* Deprecated, but still in HAProxy's exporter and dashboards. */
+    STATE(BACKEND, false, "agg_server_check_status", "servers in each state",
+        put_servers_in_state),
+    STATE(BACKEND, false, "agg_check_status",
+        "servers with each result of the last check", put_checks_in_state),
     STATE(SERVER, false, "check_status", "1 for the result of the last check",
         put_check_status),
     STATE(SERVER, true, "admin_state", "1 for the present administrative state",
@@ -411,6 +437,8 @@ put_process(struct metrics *m, size_t number, FILE *out)
 			put_info_key(out, &info_keys[i], fields[i].text);
 	put_build(out);
 	metrics_put_exhaustion(out, facts.exhaustion);
+	metrics_put_reloads(out, m->env->control);
+	metrics_put_client(out, m->env->control);
 	return true;
 }
 

@@ -8,6 +8,7 @@
 #include "stats/metrics_text.h"
 
 enum set_metric_number {
+	SET_UP,
 	SET_MEMBERS,
 	SET_LEFT_OUT,
 	SET_UPDATES,
@@ -20,6 +21,8 @@ enum set_metric_number {
 static const struct set_metric {
 	const char *name, *type, *help;
 } set_metrics[SET_METRICS] = {
+    [SET_UP] = {"lfproxy_set_up", "gauge",
+        "1 if the last attempt to read the set's source was successful"},
     [SET_MEMBERS] = {"lfproxy_set_members", "gauge", "servers of the set"},
     [SET_LEFT_OUT] = {"lfproxy_set_left_out", "gauge",
         "members that are not servers: wrong options, or too many"},
@@ -37,6 +40,8 @@ static uint64_t
 read_set_metric(const struct set_facts *f, enum set_metric_number number)
 {
 	switch (number) {
+	case SET_UP:
+		return f->is_known && !f->error;
 	case SET_MEMBERS:
 		return f->members;
 	case SET_LEFT_OUT:

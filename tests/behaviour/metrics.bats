@@ -124,7 +124,7 @@ metrics should have \"_total\" suffix" "$output"
 	        grep -vE '_(http|ssl|zlib|comp|cache|peers|idle)_|_ssl|zlib' |
 	        grep -vE 'connection_reuses|header_rewriting|intercepted' |
 	        grep -vE '(safe_idle|used|need)_connections|_peers' |
-	        grep -vE 'busy_polling|recv_logs|agg_')"
+	        grep -vE 'busy_polling|recv_logs')"
 }
 
 haproxy_exports() {
@@ -165,6 +165,96 @@ haproxy_exports() {
 
 lf() {
 	"$CTL" -S "$ADMIN" "$@"
+}
+
+@test "metrics: checks of a backend add up by their result" {
+	start_app a
+	two_servers
+	equal "refused" 1 "$(metric \
+	    'haproxy_backend_agg_check_status{proxy="app",state="L4CON"}')"
+	wait_for 10 metric_is \
+	    'haproxy_backend_agg_check_status{proxy="app",state="L4OK"}' 1
+	equal "unchecked" 0 "$(grep -c \
+	    '^haproxy_backend_agg_check_status{proxy="unchecked".* [1-9]' \
+	    "$T/metrics")"
+}
+
+# expect_reload SUCCESS DONE REFUSED: and times that are in order.
+expect_reload() {
+	scrape
+	equal "reload" "$*" "$(metric lfproxy_reload_success) $(metric \
+	    lfproxy_reloads_total) $(metric lfproxy_reloads_refused_total)"
+	python3 - "$(metric process_start_time_seconds)" \
+	    "$(metric lfproxy_reload_success_timestamp_seconds)" \
+	    "$(metric lfproxy_reload_timestamp_seconds)" "$(date +%s.%N)" "$1" \
+	    <<-'END'
+		import sys
+		start, good, last, now = (float(n) for n in sys.argv[1:5])
+		assert start <= good <= last <= now, sys.argv
+		assert (good == last) == (sys.argv[5] == "1"), sys.argv
+	END
+}
+
+@test "metrics: a refused reload shows, with its time, until one takes effect" {
+	start_app a
+	two_servers
+	scrape
+	equal "before any" "1 0 0" "$(metric lfproxy_reload_success) $(metric \
+	    lfproxy_reloads_total) $(metric lfproxy_reloads_refused_total)"
+	equal "no time of a reload" "" \
+	    "$(metric lfproxy_reload_timestamp_seconds)"
+	equal "since the start" "$(metric process_start_time_seconds)" \
+	    "$(metric lfproxy_reload_success_timestamp_seconds)"
+	lf reload
+	expect_reload 1 1 0
+	echo 'nonsense = 1' >>"$T/http.ini"
+	run ! lf reload
+	expect_reload 0 1 1
+	sed -i '$d' "$T/http.ini"
+	lf reload
+	expect_reload 1 2 1
+}
+
+# near NAME VALUE: the metric is within a tenth of the value, or 2.
+near() {
+	python3 -c 'import sys
+ours, theirs = (float(n) for n in sys.argv[1:])
+assert abs(ours - theirs) <= max(2, theirs / 10), sys.argv' \
+	    "$(metric "$1")" "$2"
+}
+
+@test "metrics: those of the process are what the kernel says" {
+	local pid
+
+	start_app a
+	two_servers
+	pid=$LFPROXY_PID
+	scrape
+	near process_open_fds "$(find "/proc/$pid/fd" -mindepth 1 | wc -l)"
+	equal "threads" "$(awk '/^Threads:/ { print $2 }' "/proc/$pid/status")" \
+	    "$(metric process_threads)"
+	equal "limit on descriptors" \
+	    "$(awk '/^Max open files/ { print $4 }' "/proc/$pid/limits")" \
+	    "$(metric process_max_fds)"
+	near process_virtual_memory_bytes "$(awk \
+	    '/^VmSize:/ { print $2 * 1024 }' "/proc/$pid/status")"
+	near process_resident_memory_bytes "$(awk \
+	    '/^VmRSS:/ { print $2 * 1024 }' "/proc/$pid/status")"
+	[[ $(metric process_cpu_seconds_total) =~ ^[0-9]+\.[0-9]{6}$ ]]
+	wrk -c 8 -t 1 -d 1 "$(url)" >"$T/wrk"
+	near_cpu "$pid"
+}
+
+# near_cpu PID: within half a second: the kernel's figure is read later.
+near_cpu() {
+	scrape
+	python3 - "$(metric process_cpu_seconds_total)" "$1" <<-'END'
+		import os, sys
+		fields = open(f"/proc/{sys.argv[2]}/stat").read().split(") ")[1].split()
+		cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+		ours = float(sys.argv[1])
+		assert ours > 0 and cpu - 0.5 < ours < cpu + 0.1, (ours, cpu)
+	END
 }
 
 # status KIND LABELS: which of the states holds.

@@ -261,6 +261,25 @@ servers = x 3 file=$T/app backup"
 	[[ $output == *'lfproxy_set_left_out{proxy="app",set="new"} 1'* ]]
 }
 
+# up VALUE: the source of the only set.
+up() {
+	fetch "$(sed -n 's|.*monitoring at ||p' "$LFPROXY_LOG")metrics" |
+	    grep -qxF "lfproxy_set_up{proxy=\"app\",set=\"app\"} $1"
+}
+
+@test "sets: a metric tells whether the source can be read" {
+	set_of "check = off
+servers = app 5 file=$T/app"
+	up 0 # so far there was no report
+	members "$T/app" 127.0.0.1:7
+	wait_for 10 up 1
+	rm "$T/app"
+	wait_for 10 up 0
+	servers 'app1=127.0.0.1:7'
+	members "$T/app" 127.0.0.1:7
+	wait_for 10 up 1
+}
+
 @test "sets: lfproxy starts without its file, and -t warns of it and of wrong members" {
 	{
 		common

@@ -150,6 +150,29 @@ this_process_has_memory_and_descriptors(void **state)
 	close(fd);
 }
 
+static void
+facts_of_a_process_follow_its_name(void **state)
+{
+	struct system_process facts = {.threads = 1};
+
+	(void)state;
+	assert_true(system_process_read("7 (a) b 1 2) R 4 5 6 7 8 9 10 11 12 "
+	                                "13 14 15 16 17 18 19 20 21 22 23 24 "
+	                                "25 26\n",
+	    &facts));
+	assert_int_equal(facts.threads, 20);
+	assert_int_equal(facts.virtual_bytes, 23);
+	assert_int_equal(
+	    facts.resident_bytes, 24 * (uint64_t)sysconf(_SC_PAGESIZE));
+	assert_false(system_process_read("", &facts));
+	assert_false(system_process_read("7 (a) R 4 5", &facts));
+	assert_int_equal(facts.threads, 20);
+	assert_true(system_process(&facts));
+	assert_int_equal(facts.threads, 1);
+	assert_true(facts.resident_bytes > 100000);
+	assert_true(facts.virtual_bytes > facts.resident_bytes);
+}
+
 int
 main(void)
 {
@@ -158,6 +181,7 @@ main(void)
 	    cmocka_unit_test(reserved_ports_are_none_to_be_used),
 	    cmocka_unit_test(the_lowest_limit_of_all_groups_above_counts),
 	    cmocka_unit_test(this_process_has_memory_and_descriptors),
+	    cmocka_unit_test(facts_of_a_process_follow_its_name),
 	};
 
 	unit_watchdog();

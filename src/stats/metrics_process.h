@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * Metrics of the process.  All functions run on the control thread.
+ */
+#ifndef STATS_METRICS_PROCESS_H
+#define STATS_METRICS_PROCESS_H
+
+#include <stdio.h>
+
+#include "control/control.h"
+
+/* Writes whether and when reloads took effect or were refused. */
+void metrics_put_reloads(FILE *out, struct control *control);
+
+/* Writes the metrics that Prometheus' client libraries have for any process
+ * (process_cpu_seconds_total and so on).  Those that /proc has are left out
+ * where it is not visible, as below a chroot. */
+void metrics_put_client(FILE *out, struct control *control);
+
+#endif
