@@ -39,7 +39,7 @@ put_readyz(FILE *out, struct control *control)
 }
 
 unsigned
-http_page_make(const struct http_page *page, const char *path,
+http_page_make(const struct http_page *page, const struct http_query *query,
     const struct http_site *site, const struct http_caller *caller, FILE *out,
     struct answer_rest **ret_rest)
 {
@@ -66,9 +66,16 @@ http_page_make(const struct http_page *page, const char *path,
 	case PAGE_READYZ:
 		return put_readyz(out, env->control);
 	case PAGE_API:
-		return api_answer(path, env, caller->level, out, ret_rest);
+		return api_answer(
+		    query->path, env, caller->level, out, ret_rest);
 	case PAGE_METRICS:
-		*ret_rest = metrics_new(env);
+		if (query->unknown_scope) {
+			fputs("unknown scope; use global, frontend, backend, "
+			      "server, resolver or *\n",
+			    out);
+			return MHD_HTTP_BAD_REQUEST;
+		}
+		*ret_rest = metrics_new(env, &query->metrics);
 		break;
 	case PAGE_STATS_CSV:
 		*ret_rest = stat_rows_all(FIELD_PLAIN);

@@ -5,6 +5,7 @@
 #define HTTP_PAGES_H
 
 #include "stats/answer.h"
+#include "stats/metrics.h"
 
 struct http_caller;
 struct http_site;
@@ -30,12 +31,18 @@ struct http_page {
 	enum http_page_kind kind;
 };
 
+/* The path and the parameters of a request for a page. */
+struct http_query {
+	const char *path; /* without the query */
+	struct metrics_filter metrics;
+	bool unknown_scope; /* named in the parameters */
+};
+
 /* Writes the page, or sets *ret_rest, which makes it and which the caller
- * frees.  path: that of the request, without the query.  Returns the HTTP
- * status. */
-unsigned http_page_make(const struct http_page *page, const char *path,
-    const struct http_site *site, const struct http_caller *caller, FILE *out,
-    struct answer_rest **ret_rest);
+ * frees.  Returns the HTTP status. */
+unsigned http_page_make(const struct http_page *page,
+    const struct http_query *query, const struct http_site *site,
+    const struct http_caller *caller, FILE *out, struct answer_rest **ret_rest);
 
 /* Returns the page with that path, or NULL. */
 const struct http_page *http_page_find(const char *path);

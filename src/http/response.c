@@ -191,7 +191,8 @@ http_send_refusal(
  * short. */
 static struct body *
 page_body_new(struct http_site *site, const struct http_page *page,
-    const char *path, const struct http_caller *caller, unsigned *ret_status)
+    const struct http_query *query, const struct http_caller *caller,
+    unsigned *ret_status)
 {
 	struct body *body = calloc(1, sizeof(*body));
 	struct text_out out;
@@ -201,7 +202,7 @@ page_body_new(struct http_site *site, const struct http_page *page,
 		return NULL;
 	}
 	*ret_status =
-	    http_page_make(page, path, site, caller, out.stream, &body->rest);
+	    http_page_make(page, query, site, caller, out.stream, &body->rest);
 	if (!text_out_close(&out)) {
 		page_body_free(body);
 		return NULL;
@@ -212,12 +213,26 @@ page_body_new(struct http_site *site, const struct http_page *page,
 	return body;
 }
 
+/* An MHD_KeyValueIterator over the arguments of the query. */
+static enum MHD_Result
+take_argument(
+    void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct http_query *query = arg;
+
+	(void)kind;
+	if (!metrics_filter_take(&query->metrics, name, value))
+		query->unknown_scope = true;
+	return MHD_YES;
+}
+
 enum MHD_Result
 http_send_page(struct MHD_Connection *connection, struct http_site *site,
     const struct http_page *page, const char *path,
     const struct http_caller *caller)
 {
 	const struct http_page *shown = page ? page : http_page_find("/pages");
+	struct http_query query = {path, .metrics = METRICS_FILTER_ALL};
 	struct MHD_Response *response;
 	unsigned status;
 	struct body *body;
@@ -227,7 +242,9 @@ http_send_page(struct MHD_Connection *connection, struct http_site *site,
 		    "no-cache", NULL,
 		    live_response(&site->live, connection, &site->connections,
 		        http_connection_of(connection)));
-	body = page_body_new(site, shown, path, caller, &status);
+	(void)MHD_get_connection_values(
+	    connection, MHD_GET_ARGUMENT_KIND, take_argument, &query);
+	body = page_body_new(site, shown, &query, caller, &status);
 	if (!body)
 		return http_send_text(connection,
 		    MHD_HTTP_INTERNAL_SERVER_ERROR, HTTP_TEXT,

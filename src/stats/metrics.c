@@ -26,10 +26,11 @@
 
 struct metrics;
 
-/* A group of n metrics.  put writes the metric with that number, from 0, or
- * goes on with it.  It returns false if the part is full before the metric is
- * complete. */
+/* A group of n metrics of one of the scopes.  put writes the metric with that
+ * number, from 0, or goes on with it.  It returns false if the part is full
+ * before the metric is complete. */
 struct group {
+	enum metrics_scope scopes;
 	size_t n;
 	bool (*put)(struct metrics *m, size_t number, FILE *out);
 };
@@ -39,6 +40,7 @@ struct metrics {
 	const struct command_env *env; /* of this part */
 	struct model *model;           /* pinned */
 	struct stat_facts facts;
+	struct metrics_filter filter;
 	long part_start;
 	/* The metric being written, and the next sample of it. */
 	size_t group, number;
@@ -90,10 +92,11 @@ enum kind { KIND_FRONTEND, KIND_BACKEND, KIND_SERVER, KINDS };
 static const struct kind_text {
 	unsigned row;
 	const char *name;
+	enum metrics_scope scope;
 } kinds[KINDS] = {
-    [KIND_FRONTEND] = {ROW_FRONTEND, "frontend"},
-    [KIND_BACKEND] = {ROW_BACKEND, "backend"},
-    [KIND_SERVER] = {ROW_SERVER, "server"},
+    [KIND_FRONTEND] = {ROW_FRONTEND, "frontend", SCOPE_FRONTEND},
+    [KIND_BACKEND] = {ROW_BACKEND, "backend", SCOPE_BACKEND},
+    [KIND_SERVER] = {ROW_SERVER, "server", SCOPE_SERVER},
 };
 
 /* A metric that has samples for each row of a kind. */
@@ -133,6 +136,13 @@ rows_of_proxy(const struct metrics *m, enum kind kind)
 	           : 1;
 }
 
+static bool
+is_hidden(const struct metrics *m, const struct stat_row *row)
+{
+	return m->filter.no_maint && row->server &&
+	       server_admin_of(row->server) == SERVER_MAINT;
+}
+
 /* Writes the samples of all rows from the position on.  Returns false if the
  * part is full. */
 static bool
@@ -143,6 +153,8 @@ put_rows_metric(struct metrics *m, const struct row_metric *metric, FILE *out)
 	size_t n = kind == KIND_FRONTEND ? spec->frontends_n : spec->backends_n;
 	char name[NAME_SIZE];
 
+	if (!(m->filter.scopes & kinds[kind].scope))
+		return true;
 	snprintf(name, sizeof(name), "%s_%s_%s", prefix_of(metric->own),
 	    kinds[kind].name, metric->name);
 	if (!m->header_written)
@@ -158,6 +170,8 @@ put_rows_metric(struct metrics *m, const struct row_metric *metric, FILE *out)
 			if (is_full(m, out))
 				return false;
 			row = row_at_position(m, kind);
+			if (is_hidden(m, &row))
+				continue;
 			row.facts = &m->facts;
 			labels.pairs[1] = row.proxy;
 			if (row.server) {
@@ -497,25 +511,30 @@ static bool
 more_metrics(struct answer_rest *rest, const struct command_env *env, FILE *out)
 {
 	struct metrics *m = container_of(rest, struct metrics, rest);
+	const struct spec *spec = m->model->spec;
 	const struct group groups[] = {
-	    {1, put_process},
-	    {STATE_METRICS, put_state},
-	    {KINDS * stat_columns_n, put_column},
-	    {TIMINGS, put_timings},
-	    {metrics_pools_count(), put_pools},
-	    {m->model->spec->lists_n > 0 ? metrics_lists_count() : 0,
+	    {SCOPE_GLOBAL, 1, put_process},
+	    {SCOPE_ALL, STATE_METRICS, put_state},
+	    {SCOPE_ALL, KINDS * stat_columns_n, put_column},
+	    {SCOPE_BACKEND, TIMINGS, put_timings},
+	    {SCOPE_GLOBAL, metrics_pools_count(), put_pools},
+	    {SCOPE_GLOBAL, spec->lists_n > 0 ? metrics_lists_count() : 0,
 	        put_lists},
-	    {metrics_resolver_count(control_names(env->control)), put_resolver},
-	    {metrics_sets_count(env->control), put_sets},
-	    {m->model->spec->tls_n > 0 ? metrics_tls_count() : 0,
+	    {SCOPE_RESOLVER,
+	        metrics_resolver_count(control_names(env->control)),
+	        put_resolver},
+	    {SCOPE_BACKEND, metrics_sets_count(env->control), put_sets},
+	    {SCOPE_GLOBAL, spec->tls_n > 0 ? metrics_tls_count() : 0,
 	        put_tls_metrics},
-	    {m->model->spec->tls_n > 0, put_certificates},
+	    {SCOPE_GLOBAL, spec->tls_n > 0, put_certificates},
 	};
 
 	m->env = env;
 	m->part_start = ftell(out);
 	for (; m->group < sizeof(groups) / sizeof(groups[0]);
 	     m->group++, m->number = 0) {
+		if (!(m->filter.scopes & groups[m->group].scopes))
+			continue;
 		for (; m->number < groups[m->group].n; m->number++) {
 			if (is_full(m, out) ||
 			    !groups[m->group].put(m, m->number, out))
@@ -537,7 +556,7 @@ free_metrics(struct answer_rest *rest)
 }
 
 struct answer_rest *
-metrics_new(const struct command_env *env)
+metrics_new(const struct command_env *env, const struct metrics_filter *filter)
 {
 	struct metrics *m = calloc(1, sizeof(*m));
 
@@ -547,6 +566,7 @@ metrics_new(const struct command_env *env)
 	    (struct answer_rest){.more = more_metrics, .free = free_metrics};
 	m->model = control_model(env->control);
 	m->facts = stat_facts_read(env->control);
+	m->filter = *filter;
 	model_pin(m->model);
 	return &m->rest;
 }

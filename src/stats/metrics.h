@@ -12,10 +12,12 @@
 #define STATS_METRICS_H
 
 #include "stats/answer.h"
+#include "stats/metrics_filter.h"
 
-/* Returns all metrics, in parts, or NULL if memory is short.  Pins the present
- * model until the last part, so no sample appears twice.  Runs on the control
- * thread. */
-struct answer_rest *metrics_new(const struct command_env *env);
+/* Returns the metrics that the filter admits, in parts, or NULL if memory is
+ * short.  Pins the present model until the last part, so no sample appears
+ * twice.  Runs on the control thread. */
+struct answer_rest *metrics_new(
+    const struct command_env *env, const struct metrics_filter *filter);
 
 #endif

@@ -167,6 +167,46 @@ lf() {
 	"$CTL" -S "$ADMIN" "$@"
 }
 
+# families [QUERY]: the beginnings of the names of metrics, and the status.
+families() {
+	curl -sS -m 60 -o "$T/some" -w '%{http_code}' \
+	    "http://$HTTP/metrics${1:+?$1}"
+	sed -n 's/^# TYPE \([a-z]*_[a-z]*\).*/ \1/p' "$T/some" | sort -u |
+	    tr -d '\n'
+}
+
+@test "metrics: scope selects as in HAProxy's exporter" {
+	start_app a
+	two_servers
+	equal "servers" "200 haproxy_server lfproxy_server" \
+	    "$(families scope=server)"
+	equal "frontends and backends" "200 haproxy_backend haproxy_frontend \
+lfproxy_backend lfproxy_frontend" "$(families 'scope=backend&scope=frontend')"
+	equal "global, after a reset" "200 haproxy_process lfproxy_pool \
+lfproxy_process lfproxy_reload lfproxy_reloads lfproxy_resource process_cpu \
+process_max process_open process_resident process_start process_threads \
+process_virtual" "$(families 'scope=server&scope=&scope=global')"
+	equal "no names" 200 "$(families scope=resolver)"
+	equal "nothing" "200 0" "$(families 'scope=*&scope=') $(wc -c <"$T/some")"
+	equal "all" "$(families)" "$(families 'scope=*&extra-counters&x=y')"
+	equal "unknown" 400 "$(families scope=servers)"
+	grep -q '^unknown scope' "$T/some"
+	equal "without a value" 400 "$(families scope)"
+}
+
+@test "metrics: no-maint leaves out servers in maintenance" {
+	start_app a
+	two_servers
+	lf disable server app/gone
+	families no-maint >"$T/families"
+	equal "the one in maintenance" 0 "$(grep -c '"gone"' "$T/some")"
+	grep -q '^haproxy_server_status{proxy="app",server="a",state="UP"} 1' \
+	    "$T/some"
+	grep -q '^haproxy_backend_agg_server_status.*"MAINT"} 1' "$T/some"
+	families >"$T/families"
+	grep -q '^haproxy_server_status.*"gone",state="MAINT"} 1' "$T/some"
+}
+
 @test "metrics: checks of a backend add up by their result" {
 	start_app a
 	two_servers

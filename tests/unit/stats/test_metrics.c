@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stats/metrics_filter.h"
 #include "stats/metrics_text.h"
 #include "stats/info.h"
 #include "stats/stat_columns.h"
@@ -154,6 +155,53 @@ histogram_buckets_are_cumulative(void **state)
 	free(text);
 }
 
+/* Takes the values of `scope` one after the other, up to NULL. */
+static enum metrics_scope
+scopes_of(const char *const *values)
+{
+	struct metrics_filter filter = METRICS_FILTER_ALL;
+
+	for (; *values; values++)
+		assert_true(metrics_filter_take(&filter, "scope", *values));
+	assert_false(filter.no_maint);
+	return filter.scopes;
+}
+
+#define SCOPES(...) scopes_of((const char *const[]){__VA_ARGS__, NULL})
+
+static void
+scopes_add_up_and_an_empty_one_undoes_them(void **state)
+{
+	(void)state;
+	assert_int_equal(scopes_of((const char *const[]){NULL}), SCOPE_ALL);
+	assert_int_equal(SCOPES("server"), SCOPE_SERVER);
+	assert_int_equal(SCOPES("server", "global", "resolver"),
+	    SCOPE_SERVER | SCOPE_GLOBAL | SCOPE_RESOLVER);
+	assert_int_equal(SCOPES("frontend", "*"), SCOPE_ALL);
+	assert_int_equal(SCOPES(""), SCOPE_NONE);
+	assert_int_equal(SCOPES("*", ""), SCOPE_NONE);
+	assert_int_equal(SCOPES("server", "", "backend"), SCOPE_BACKEND);
+	assert_int_equal(SCOPES("listener", "sticktable"), SCOPE_NONE);
+}
+
+static void
+unknown_scopes_are_refused_and_other_parameters_ignored(void **state)
+{
+	struct metrics_filter filter = METRICS_FILTER_ALL;
+
+	(void)state;
+	assert_false(metrics_filter_take(&filter, "scope", "Server"));
+	assert_false(metrics_filter_take(&filter, "scope", "serve"));
+	assert_false(metrics_filter_take(&filter, "scope", NULL));
+	filter = METRICS_FILTER_ALL;
+	assert_true(metrics_filter_take(&filter, "extra-counters", NULL));
+	assert_int_equal(filter.scopes, SCOPE_ALL);
+	assert_false(filter.no_maint);
+	assert_true(metrics_filter_take(&filter, "no-maint", NULL));
+	assert_int_equal(filter.scopes, SCOPE_ALL);
+	assert_true(filter.no_maint);
+}
+
 int
 main(void)
 {
@@ -165,6 +213,9 @@ main(void)
 	    cmocka_unit_test(own_names_end_in_their_unit_or_total),
 	    cmocka_unit_test(label_and_help_texts_are_escaped),
 	    cmocka_unit_test(histogram_buckets_are_cumulative),
+	    cmocka_unit_test(scopes_add_up_and_an_empty_one_undoes_them),
+	    cmocka_unit_test(
+	        unknown_scopes_are_refused_and_other_parameters_ignored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
