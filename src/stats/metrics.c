@@ -451,6 +451,7 @@ put_process(struct metrics *m, size_t number, FILE *out)
 			put_info_key(out, &info_keys[i], fields[i].text);
 	put_build(out);
 	metrics_put_exhaustion(out, facts.exhaustion);
+	metrics_put_ready(out, m->env->control);
 	metrics_put_reloads(out, m->env->control);
 	metrics_put_client(out, m->env->control);
 	return true;

@@ -9,6 +9,7 @@
 #include "control/capacity.h"
 #include "control/system_facts.h"
 #include "stats/metrics_text.h"
+#include "stats/ready.h"
 
 static const struct metric_labels none = {{NULL}};
 
@@ -29,6 +30,14 @@ put_time(FILE *out, const char *name, const char *type, const char *help,
 	snprintf(text, sizeof(text), "%" PRIu64, us);
 	metric_begin(out, name, type, help);
 	metric_text(out, name, &none, text, 1000000);
+}
+
+void
+metrics_put_ready(FILE *out, struct control *control)
+{
+	put_number(out, "lfproxy_ready", "gauge",
+	    "1 if /readyz answers 200: sessions are served",
+	    !unready_reason(control, NULL));
 }
 
 static uint64_t

@@ -8,6 +8,9 @@
 
 #include "control/control.h"
 
+/* Writes whether lfproxy is ready, see ready.h. */
+void metrics_put_ready(FILE *out, struct control *control);
+
 /* Writes whether and when reloads took effect or were refused. */
 void metrics_put_reloads(FILE *out, struct control *control);
 

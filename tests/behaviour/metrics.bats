@@ -183,7 +183,7 @@ families() {
 	equal "frontends and backends" "200 haproxy_backend haproxy_frontend \
 lfproxy_backend lfproxy_frontend" "$(families 'scope=backend&scope=frontend')"
 	equal "global, after a reset" "200 haproxy_process lfproxy_pool \
-lfproxy_process lfproxy_reload lfproxy_reloads lfproxy_resource process_cpu \
+lfproxy_process lfproxy_ready lfproxy_reload lfproxy_reloads lfproxy_resource process_cpu \
 process_max process_open process_resident process_start process_threads \
 process_virtual" "$(families 'scope=server&scope=&scope=global')"
 	equal "no names" 200 "$(families scope=resolver)"
@@ -253,6 +253,17 @@ expect_reload() {
 	sed -i '$d' "$T/http.ini"
 	lf reload
 	expect_reload 1 2 1
+}
+
+@test "metrics: ready is what /readyz says" {
+	start_app a
+	two_servers
+	wait_for 10 metric_is lfproxy_ready 1
+	curl -fsS -o "$T/readyz" "http://$HTTP/readyz"
+	lf disable server app/a
+	scrape
+	equal "without a server" 0 "$(metric lfproxy_ready)"
+	run ! curl -fsS -o "$T/readyz" "http://$HTTP/readyz"
 }
 
 # near NAME VALUE: the metric is within a tenth of the value, or 2.
