@@ -14,6 +14,8 @@
 #include "config/keys.h"
 #include "config/users_file.h"
 #include "config/values.h"
+#include "model/loops.h"
+#include "model/model.h"
 
 bool
 config_load_all(const char *const *paths, size_t n, const struct spec *present,
@@ -372,6 +374,23 @@ warn_of_secret(void *warnings, const struct secret_flaws *flaws)
 		    flaws->source, SECRET_MIN_LEN);
 }
 
+static void
+warn_of_loops(const struct spec *spec, struct err_list *warnings)
+{
+	struct loops *loops = loops_new(spec, NULL, NULL);
+
+	if (!loops)
+		return;
+	spec_for_each_server (b, s, spec) {
+		const struct frontend_spec *f = loops_find(loops, b, s);
+
+		if (f)
+			ERROR_AT(s, warnings, "warning: " LOOPS_WARNING,
+			    b->name, s->name, f->name, LOOPS_SESSIONS_MAX);
+	}
+	loops_free(loops);
+}
+
 void
 config_warnings(const struct spec *spec, struct err_list *warnings)
 {
@@ -384,6 +403,7 @@ config_warnings(const struct spec *spec, struct err_list *warnings)
 	build_list_warnings(spec, warnings);
 	for (size_t i = 0; i < spec->backends_n; i++)
 		warn_of_backend(&spec->backends[i], warnings);
+	warn_of_loops(spec, warnings);
 	build_port_warnings(spec, warnings);
 	build_route_warnings(spec, warnings);
 	build_starttls_warnings(spec, warnings);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "control/control_internal.h"
 #include "control/takeover.h"
+#include "model/loops.h"
 #include "model/model.h"
 #include "model/server_change.h"
 
@@ -58,13 +59,14 @@ unresolved_reason(const struct name *name)
 }
 
 static const struct addr *
-choose_address(const struct name *name, const struct server *s)
+choose_address(const struct name *name, const struct server_spec *s,
+    const struct addr *present)
 {
 	return name_choose(name,
-	    optional_or(s->spec->resolve_prefer, RESOLVE_IPV4) == RESOLVE_IPV6
+	    optional_or(s->resolve_prefer, RESOLVE_IPV4) == RESOLVE_IPV6
 	        ? AF_INET6
 	        : AF_INET,
-	    server_resolved(s));
+	    present);
 }
 
 /* -- log lines -- */
@@ -153,7 +155,8 @@ static void
 apply_to_server(struct server_names *sn, struct server *s, const struct name *n,
     uint64_t now_ms)
 {
-	const struct addr *addr = choose_address(n, s);
+	const struct addr *addr =
+	    choose_address(n, s->spec, server_resolved(s));
 	bool unresolved = server_is_unresolved(s);
 	bool lapsed = n->renewal.ever && !n->renewal.known && server_lapse(s);
 
@@ -358,7 +361,8 @@ server_names_prepare(struct control *control, struct model *model)
 	model_for_each_server (s, model) {
 		const struct name *n =
 		    find_server_name(control->server_names.names, s);
-		const struct addr *addr = n ? choose_address(n, s) : NULL;
+		const struct addr *addr =
+		    n ? choose_address(n, s->spec, server_resolved(s)) : NULL;
 
 		if (addr && server_is_unresolved(s) && s->state->refs == 1)
 			(void)server_resolve_first(s, addr);
@@ -487,16 +491,61 @@ server_names_warn(const struct control *control, struct changes *changes)
 /* -- lfproxy -t -- */
 
 static void
-write_warning(FILE *out, const struct backend_spec *b,
-    const struct server_spec *s, const struct name *n)
+write_place(FILE *out, const struct server_spec *s)
 {
 	fprintf(out, "lfproxy: warning: ");
 	if (s->place.file && s->place.line > 0)
 		fprintf(out, "%s:%u: ", s->place.file, s->place.line);
+}
+
+static void
+write_warning(FILE *out, const struct backend_spec *b,
+    const struct server_spec *s, const struct name *n)
+{
+	write_place(out, s);
 	fprintf(out,
 	    "server %s/%s would be in maintenance: its name '%s' is not "
 	    "resolved: %s\n",
 	    b->name, s->name, s->host, unresolved_reason(n));
+}
+
+/* Returns the address that the name of the server has now, or the file's. */
+static const struct addr *
+checked_addr(
+    void *arg, const struct backend_spec *b, const struct server_spec *s)
+{
+	const struct name *n = find_spec_name(arg, b, s);
+	const struct addr *found = n ? choose_address(n, s, &s->addr) : NULL;
+	static struct addr addr;
+
+	if (!found)
+		return &s->addr;
+	addr = *found;
+	addr_set_port(&addr, s->port);
+	return &addr;
+}
+
+/* Writes a warning for each server with a name that leads back to its own
+ * backend. */
+static void
+warn_of_loops(const struct names *names, const struct spec *spec, FILE *out)
+{
+	struct loops *loops =
+	    loops_new(spec, checked_addr, (void *)(uintptr_t)names);
+
+	if (!loops)
+		return;
+	spec_for_each_server (b, s, spec) {
+		const struct frontend_spec *f =
+		    s->host ? loops_find(loops, b, s) : NULL;
+
+		if (!f)
+			continue;
+		write_place(out, s);
+		fprintf(out, LOOPS_WARNING "\n", b->name, s->name, f->name,
+		    LOOPS_SESSIONS_MAX);
+	}
+	loops_free(loops);
 }
 
 void
@@ -513,6 +562,7 @@ server_names_check(const struct spec *spec, unsigned wait_ms, FILE *out)
 			if (s->host && !(n && n->renewal.known))
 				write_warning(out, b, s, n);
 		}
+		warn_of_loops(sn.names, spec, out);
 	}
 	free_names(&sn);
 }

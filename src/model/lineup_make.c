@@ -8,6 +8,7 @@
 #include "model/cycle.h"
 #include "model/model.h"
 #include "model/lineup.h"
+#include "model/loops.h"
 #include "model/server.h"
 
 /* Weights are not scaled beyond this sum for the sake of a slow start: a part
@@ -94,13 +95,24 @@ lineup_alloc(const struct backend *backend)
 	return l;
 }
 
+/* Returns the most sessions of the server; 0: no limit. */
+static unsigned
+session_limit(const struct server *s)
+{
+	unsigned limit = server_maxconn(s);
+
+	return s->loops && (limit == 0 || limit > LOOPS_SESSIONS_MAX)
+	           ? LOOPS_SESSIONS_MAX
+	           : limit;
+}
+
 static void
 lineup_add_server(struct lineup *l, struct server *s)
 {
 	l->places[s->id - 1] = l->servers_n;
 	l->weights[l->servers_n] = server_weight(s);
-	l->limits[l->servers_n] = server_maxconn(s);
-	l->limited |= server_maxconn(s) > 0;
+	l->limits[l->servers_n] = session_limit(s);
+	l->limited |= session_limit(s) > 0;
 	l->states[l->servers_n] = s->state;
 	l->servers[l->servers_n++] = s;
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/grace.h"
 #include "base/log.h"
+#include "model/loops.h"
 #include "model/removed.h"
 
 struct frontend *
@@ -120,6 +121,16 @@ model_state_new(void)
 	return s;
 }
 
+static const struct addr *
+present_addr(void *arg, const struct backend_spec *backend,
+    const struct server_spec *server)
+{
+	const struct model *m = arg;
+	size_t b = (size_t)(backend - m->spec->backends);
+
+	return server_addr(m->backends[b]->servers[server - backend->servers]);
+}
+
 struct model *
 model_new(struct spec *spec, struct grace *grace, const struct model *before)
 {
@@ -140,6 +151,11 @@ model_new(struct spec *spec, struct grace *grace, const struct model *before)
 		if (s->spec->track)
 			server_track(s, m->backends[s->spec->track_backend]
 			                    ->servers[s->spec->track_server]);
+	m->loops = loops_new(m->spec, present_addr, m);
+	if (!m->loops)
+		goto fail;
+	model_for_each_server (s, m)
+		s->loops = loops_find(m->loops, s->backend->spec, s->spec);
 	model_for_each_backend (b, m)
 		if (backend_prepare(b) < 0)
 			goto fail;
@@ -180,6 +196,7 @@ free_one(void *arg)
 	free(model->frontends);
 	free(model->backends);
 	free(model->lists);
+	loops_free(model->loops);
 	spec_free(model->spec);
 	if (model->state && --model->state->refs == 0)
 		model_state_free(model->state);

@@ -69,6 +69,7 @@ struct model {
 	struct acl_list **lists;     /* likewise; in the order of the spec */
 	struct model_state *state;
 	struct list changed; /* backends that need a new lineup */
+	struct loops *loops; /* of the servers' present addresses */
 	struct model *next_retired;
 	bool present;
 	uint64_t retired_at;              /* grace_stamp */

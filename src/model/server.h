@@ -174,6 +174,7 @@ struct server {
 	struct server *tracked;
 	struct server *trackers, *next_tracker;
 	bool changed; /* since the last model_update; the trackers follow */
+	bool loops;   /* it leads back to its own backend (loops.h) */
 	struct server_state *state;
 	struct counters *counters; /* the state's */
 	struct gauge *sessions;    /* likewise */

@@ -8,6 +8,7 @@
 #include "base/grace.h"
 #include "base/log.h"
 #include "model/ejection.h"
+#include "model/loops.h"
 #include "model/model.h"
 #include "model/server_change.h"
 #include "model/server_operator.h"
@@ -17,6 +18,23 @@ static void
 free_addr(void *addr)
 {
 	free(addr);
+}
+
+/* Notes whether the server leads back to its backend now, and says so if that
+ * is new. */
+static void
+server_find_loop(struct server *server)
+{
+	const struct backend_spec *b = server->backend->spec;
+	const struct frontend_spec *f =
+	    loops_find(server->backend->model->loops, b, server->spec);
+
+	if (f && !server->loops)
+		log_warning(LOOPS_WARNING, b->name, server->spec->name, f->name,
+		    LOOPS_SESSIONS_MAX);
+	if (server->loops != (f != NULL))
+		server_mark_changed(server);
+	server->loops = f != NULL;
 }
 
 /* Returns false when memory is short. */
@@ -37,6 +55,7 @@ server_put_addr(struct server *server, const struct addr *addr)
 	tls_resume_drop(server->state->resume);
 	server->state->moved = true;
 	server_set_rules(server);
+	server_find_loop(server);
 	return true;
 }
 
