@@ -3,21 +3,16 @@
  */
 #include "resolve/dns_server.h"
 
-#include <ares.h>
-#include <errno.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "base/list.h"
+#include "resolve/dns_channel.h"
 
-/* The size of a datagram that no network fragments (DNS flag day 2020). */
-#define UDP_SIZE 1232
-
-#define CLASS_IN       1
-#define FLAG_TRUNCATED 0x02 /* in the third byte */
+/* c-ares 1.34 derives its time-outs from the delays of answers once there are
+ * three of them, and then gives up after 250 ms where `timeout` allows more: a
+ * channel with as many answers is replaced as soon as it is idle. */
+#define ANSWERS_MAX 3
 
 struct dns_socket {
 	struct list node;
@@ -27,12 +22,12 @@ struct dns_socket {
 
 struct dns_server {
 	struct ev_loop *loop;
-	ares_channel channel;
+	struct dns_channel channel;
 	struct list sockets;
 	struct addr addr;
 	struct dns_counts counts;
 	unsigned asked;
-	unsigned reads_left; /* in this turn */
+	unsigned answers; /* on this channel */
 	char text[ADDR_TEXT_SIZE];
 };
 
@@ -51,91 +46,14 @@ dns_counts_at(const struct dns_counts *counts, size_t row)
 	return all[row];
 }
 
-/* -- sockets, as c-ares wants them -- */
-
-static ares_socket_t
-dns_socket_open(int family, int type, int protocol, void *arg)
-{
-	int fd = socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
-	int one = 1;
-
-	(void)arg;
-	if (fd >= 0 && type == SOCK_STREAM)
-		(void)setsockopt(
-		    fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	return fd;
-}
-
-static int
-dns_socket_close(ares_socket_t fd, void *arg)
-{
-	(void)arg;
-	return close(fd);
-}
-
-static int
-dns_socket_connect(
-    ares_socket_t fd, const struct sockaddr *sa, ares_socklen_t len, void *arg)
-{
-	(void)arg;
-	return connect(fd, sa, len);
-}
-
-/* Receives for c-ares, which reads until there is nothing left.  A name server
- * that sends without end is not read any further in this turn. */
-static ares_ssize_t
-dns_socket_receive(ares_socket_t fd, void *to, size_t size, int flags,
-    struct sockaddr *from, ares_socklen_t *from_len, void *arg)
-{
-	struct dns_server *s = arg;
-	const unsigned char *bytes = to;
-	ssize_t n;
-
-	if (s->reads_left == 0) {
-		errno = EAGAIN;
-		return -1;
-	}
-	s->reads_left--;
-	n = recvfrom(fd, to, size, flags, from, from_len);
-	/* c-ares asks for the sender of datagrams only. */
-	if (from && n > 2 && (bytes[2] & FLAG_TRUNCATED))
-		s->counts.truncated++;
-	return n;
-}
-
-static ares_ssize_t
-dns_socket_send(ares_socket_t fd, const struct iovec *parts, int n, void *arg)
-{
-	struct msghdr message = {.msg_iov = NULL};
-	struct dns_server *s = arg;
-	ssize_t sent;
-
-	/* sendmsg(2) takes no const, and changes nothing. */
-	memcpy(&message.msg_iov, &parts, sizeof(parts));
-	message.msg_iovlen = (size_t)n;
-	sent = sendmsg(fd, &message, MSG_NOSIGNAL);
-	if (sent >= 0)
-		s->counts.sent++;
-	else if (errno != EAGAIN)
-		s->counts.snd_error++;
-	return sent;
-}
-
-static const struct ares_socket_functions socket_functions = {
-    .asocket = dns_socket_open,
-    .aclose = dns_socket_close,
-    .aconnect = dns_socket_connect,
-    .arecvfrom = dns_socket_receive,
-    .asendv = dns_socket_send,
-};
-
 /* -- events -- */
 
 static void
 dns_server_act(struct dns_server *s, int fd, int events)
 {
-	s->reads_left = DNS_SERVER_READS;
-	ares_process_fd(s->channel, events & EV_READ ? fd : ARES_SOCKET_BAD,
+	s->channel.reads_left = DNS_SERVER_READS;
+	ares_process_fd(s->channel.ares,
+	    events & EV_READ ? fd : ARES_SOCKET_BAD,
 	    events & EV_WRITE ? fd : ARES_SOCKET_BAD);
 }
 
@@ -286,6 +204,7 @@ on_dns_reply(
 
 	(void)timeouts;
 	s->asked--;
+	s->answers += error != DNS_TIMEOUT;
 	q->done(q, error, message, len > 0 ? (size_t)len : 0);
 }
 
@@ -293,10 +212,12 @@ void
 dns_server_ask(struct dns_server *server, struct dns_question *question,
     const char *name, int type)
 {
+	if (server->answers >= ANSWERS_MAX && server->asked == 0 &&
+	    dns_channel_open(&server->channel))
+		server->answers = 0;
 	question->server = server;
 	server->asked++;
-	ares_query(
-	    server->channel, name, CLASS_IN, type, on_dns_reply, question);
+	dns_channel_ask(&server->channel, name, type, on_dns_reply, question);
 }
 
 void
@@ -310,23 +231,18 @@ dns_server_note(struct dns_server *server, enum dns_error found)
 void
 dns_server_tick(struct dns_server *server)
 {
-	ares_process_fd(server->channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+	ares_process_fd(server->channel.ares, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
 }
 
 /* -- life -- */
 
-static bool
-set_name_server(struct dns_server *s)
+static void
+forget_sockets(struct dns_server *s)
 {
-	struct ares_addr_port_node node = {.family = s->addr.sa.sa_family};
-
-	node.udp_port = node.tcp_port = (int)addr_port(&s->addr);
-	if (node.family == AF_INET)
-		node.addr.addr4 = s->addr.in.sin_addr;
-	else
-		memcpy(&node.addr.addr6, &s->addr.in6.sin6_addr,
-		    sizeof(node.addr.addr6));
-	return ares_set_servers_ports(s->channel, &node) == ARES_SUCCESS;
+	while (!list_empty(&s->sockets))
+		forget_socket(
+		    s, container_of(s->sockets.next, struct dns_socket, node)
+		           ->io.fd);
 }
 
 struct dns_server *
@@ -334,36 +250,21 @@ dns_server_new(
     struct ev_loop *loop, const struct addr *addr, uint64_t timeout_ms)
 {
 	struct dns_server *s = calloc(1, sizeof(*s));
-	static char lookups[] = "b"; /* no file: hosts_file.c reads it */
-	static char nothing[] = "/dev/null";
-	struct ares_options options = {
-	    .flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES |
-	             ARES_FLAG_NOCHECKRESP | ARES_FLAG_EDNS,
-	    .timeout = (int)timeout_ms,
-	    .tries = 1,
-	    .ednspsz = UDP_SIZE,
-	    .lookups = lookups,
-	    .resolvconf_path = nothing,
-	    .sock_state_cb = on_socket_state,
-	    .sock_state_cb_data = s};
-	int mask = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES |
-	           ARES_OPT_EDNSPSZ | ARES_OPT_LOOKUPS | ARES_OPT_RESOLVCONF |
-	           ARES_OPT_SOCK_STATE_CB;
 
 	if (!s)
 		return NULL;
 	s->loop = loop;
 	s->addr = *addr;
+	s->channel = (struct dns_channel){.addr = &s->addr,
+	    .timeout_ms = timeout_ms,
+	    .on_state = on_socket_state,
+	    .arg = s,
+	    .counts = &s->counts};
 	list_init(&s->sockets);
 	addr_text(addr, s->text);
-	if (ares_init_options(&s->channel, &options, mask) != ARES_SUCCESS) {
-		free(s);
-		return NULL;
-	}
-	ares_set_socket_functions(s->channel, &socket_functions, s);
-	if (set_name_server(s))
+	if (dns_channel_open(&s->channel))
 		return s;
-	dns_server_free(s);
+	free(s);
 	return NULL;
 }
 
@@ -372,11 +273,8 @@ dns_server_free(struct dns_server *server)
 {
 	if (!server)
 		return;
-	ares_destroy(server->channel);
-	while (!list_empty(&server->sockets))
-		forget_socket(server,
-		    container_of(server->sockets.next, struct dns_socket, node)
-		        ->io.fd);
+	dns_channel_close(&server->channel);
+	forget_sockets(server);
 	free(server);
 }
 

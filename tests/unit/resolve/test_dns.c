@@ -216,6 +216,44 @@ a_silent_name_server_is_followed_by_the_next(void **state)
 	world_fini(&w);
 }
 
+/* c-ares 1.34 by itself waits for 250 ms only after quick answers. */
+static void
+a_name_server_has_the_whole_timeout(void **state)
+{
+	uint64_t from_ms;
+	struct world w;
+
+	(void)state;
+	world_init(&w, 1);
+	w.settings.retries = 0;
+	w.settings.timeout_ms = 600;
+	assert_true(dns_configure(w.dns, &w.settings));
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(
+		    look_up(&w, "db.example.test", AF_INET), DNS_OK);
+	w.one_silent = true;
+	from_ms = clock_now_ms();
+	assert_int_equal(look_up(&w, "a.b.test", AF_INET), DNS_TIMEOUT);
+	assert_true(clock_now_ms() - from_ms >= 600);
+	assert_string_equal(w.asked, "a.b.test 1;");
+	world_fini(&w);
+}
+
+static void
+each_look_up_asks_again(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, 1);
+	for (unsigned i = 1; i <= 8; i++) {
+		assert_int_equal(
+		    look_up(&w, "db.example.test", AF_INET), DNS_OK);
+		assert_int_equal(w.one.questions, i);
+	}
+	world_fini(&w);
+}
+
 static void
 an_error_of_a_name_server_is_followed_by_the_next(void **state)
 {
@@ -344,6 +382,8 @@ main(void)
 	    cmocka_unit_test(the_hosts_file_comes_first_and_is_read_again),
 	    cmocka_unit_test(names_are_looked_up_within_the_search_domains),
 	    cmocka_unit_test(a_silent_name_server_is_followed_by_the_next),
+	    cmocka_unit_test(a_name_server_has_the_whole_timeout),
+	    cmocka_unit_test(each_look_up_asks_again),
 	    cmocka_unit_test(an_error_of_a_name_server_is_followed_by_the_next),
 	    cmocka_unit_test(errors_are_kept_apart),
 	    cmocka_unit_test(half_an_answer_says_which_half_failed),
