@@ -4,9 +4,11 @@
 #include "control/capabilities.h"
 
 #include <cap-ng.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "model/model.h"
 #include "net/sock_options.h"
 
@@ -190,14 +192,17 @@ may_bound(void)
 	       capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP);
 }
 
-void
-capabilities_bound(uint64_t kept)
+bool
+capabilities_bound(uint64_t kept, struct err *err)
 {
 	if (!may_bound())
-		return;
+		return true;
 	capng_clear(CAPNG_SELECT_BOUNDS);
 	select_kept(kept, CAPNG_BOUNDING_SET);
-	(void)capng_apply(CAPNG_SELECT_BOUNDS);
+	return capng_apply(CAPNG_SELECT_BOUNDS) == 0 ||
+	       err_set(err,
+	           "capabilities cannot be removed from the bounding set: %s",
+	           strerror(errno));
 }
 
 static uint64_t
@@ -232,18 +237,29 @@ note_kept(uint64_t kept)
 		strcpy(kept_text, "none");
 }
 
-/* Does not fail without ambient capabilities, which are a convenience for
- * upgrades: a container may refuse them. */
+/* Makes the kept capabilities, which are selected, ambient.  A container may
+ * refuse that. */
+static void
+make_ambient(void)
+{
+	if (capng_apply(CAPNG_SELECT_AMBIENT) != 0)
+		log_warning("the kept capabilities (%s) cannot be made "
+		            "ambient: %s; after an upgrade lfproxy would not "
+		            "have them, so restart it instead",
+		    kept_text, strerror(errno));
+}
+
 bool
 capabilities_keep(uint64_t kept, struct err *err)
 {
 	uint64_t own = permitted();
+	bool bounded;
 
 	/* For most of these options CAP_NET_ADMIN suffices, too. */
 	if ((kept & BIT(CAP_NET_RAW)) && !(own & BIT(CAP_NET_RAW)))
 		kept |= BIT(CAP_NET_ADMIN);
 	kept &= own;
-	capabilities_bound(kept);
+	bounded = capabilities_bound(kept, err);
 	capng_clear(CAPNG_SELECT_ALL);
 	select_kept(kept, CAPNG_EFFECTIVE | CAPNG_PERMITTED |
 	                      CAPNG_INHERITABLE | CAPNG_AMBIENT);
@@ -251,9 +267,9 @@ capabilities_keep(uint64_t kept, struct err *err)
 		note_kept(own);
 		return err_set(err, "capabilities cannot be given up");
 	}
-	(void)capng_apply(CAPNG_SELECT_AMBIENT);
 	note_kept(kept);
-	return true;
+	make_ambient();
+	return bounded;
 }
 
 const char *

@@ -30,13 +30,13 @@ uint64_t capabilities_needed(
 
 /* Removes all but the kept capabilities from the bounding set.  Without
  * CAP_SETPCAP, as in some containers, the set does not change.  Called before
- * setuid(2). */
-void capabilities_bound(uint64_t kept);
+ * setuid(2).  Returns false with err set. */
+bool capabilities_bound(uint64_t kept, struct err *err) MUST_CHECK;
 
 /* Keeps those of the capabilities that the process is permitted, and gives up
  * all others.  The kept ones are ambient, so that the program of an upgrade has
- * them.  Applies to the calling thread and the threads that it starts.  Returns
- * false with err set. */
+ * them; a kernel that refuses this is warned of.  Applies to the calling thread
+ * and the threads that it starts.  Returns false with err set. */
 bool capabilities_keep(uint64_t kept, struct err *err) MUST_CHECK;
 
 /* Returns what was kept, such as `cap_net_raw,cap_net_admin`, or `none`. */

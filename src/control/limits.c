@@ -324,7 +324,8 @@ become_user(const struct spec *spec, const struct passwd *user, struct err *err)
 	if (from_root) {
 		(void)prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
 		permit_own_nice();
-		capabilities_bound(kept);
+		if (!capabilities_bound(kept, err))
+			return false;
 	}
 	if (setuid(user->pw_uid) < 0)
 		return fail_to_become(&spec->global, errno, err);
