@@ -100,6 +100,7 @@ counts() {
 	wait_for 10 is addr s 127.0.1.9:80
 }
 
+# c-ares 1.18 drops a message that it cannot read, and 1.34 reports it.
 @test "resolver: a good answer outlives every failure of name servers" {
 	local failure text
 
@@ -112,7 +113,7 @@ counts() {
 	while read -r failure text; do
 		names "db $failure"
 		ctl resolve now backend app | grep -q '^1 name is looked up now'
-		wait_for 10 resolvers "name db: kept, .*last error: .*$text"
+		wait_for 10 resolvers "name db: kept, .*last error: .*($text)"
 		is addr s "$(addr a)"
 		served_by a
 		names 'db ttl=0 127.0.0.1'
@@ -124,7 +125,7 @@ counts() {
 		refused REFUSED
 		none NXDOMAIN
 		empty no records
-		garbage do not answer
+		garbage do not answer|cannot be read
 		short cannot be read
 		loop cannot be read
 	END
