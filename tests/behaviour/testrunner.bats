@@ -151,3 +151,16 @@ ONCE='echo 1..2; echo ok 1 x; [ $n -gt 1 ] && echo ok 2 y || { echo not ok 2 y; 
 	program ../../../bin/bats 'echo 1..1; echo "not ok 1 area: one"; exit 1'
 	judge 1 '0 passed, 1 failed, -1 skipped' skipped "$T/list"
 }
+
+# The program's second half waits for what is said about the first.
+@test "run-tests: progress is said while the program runs" {
+	tree
+	program tools/ends "echo 1..100; seq -f 'ok %g e' 50
+		until grep -q 'ends: 50 of 100' '$T/said'; do sleep 0.1; done
+		seq -f 'ok %g e' 51 100"
+	: >"$T/said"
+	env -u LFPROXY_COUNTS PATH="$T/bin:$PATH" TIMEOUT=60 \
+	    "$T/tree/scripts/run-tests" release quick >"$T/said" ||
+	    fail "$(cat "$T/said")"
+	grep '^ends .* 100 passed, 0 failed' "$T/said"
+}
