@@ -14,6 +14,7 @@
 
 #include "tls/anchors.h"
 #include "tls/authorities_internal.h"
+#include "tls/openssl_compat.h"
 #include "tls/store.h"
 #include "tls/x509_text.h"
 
@@ -118,7 +119,7 @@ limit_session(SSL *ssl, void *arg)
 {
 	SSL_SESSION *session = SSL_get_session(ssl);
 	const X509 *cert = SSL_SESSION_get0_peer(session);
-	int64_t start = SSL_SESSION_get_time(session), end, expiry;
+	int64_t start = tls_session_time(session), end, expiry;
 	void *kept;
 	size_t n;
 
@@ -154,7 +155,7 @@ limit_kept_session(SSL *ssl, SSL_SESSION *session)
 	if (!cert || SSL_version(ssl) > TLS1_2_VERSION)
 		return 0;
 	left = tls_asn1_seconds(X509_get0_notAfter(cert)) -
-	       SSL_SESSION_get_time(session);
+	       tls_session_time(session);
 	if (left < limit)
 		SSL_SESSION_set_timeout(session, left > 0 ? (long)left : 1);
 	return 0;

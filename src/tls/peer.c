@@ -21,6 +21,7 @@
 #include "base/ensure.h"
 #include "base/lock.h"
 #include "tls/facts.h"
+#include "tls/openssl_compat.h"
 #include "tls/openssl_err.h"
 #include "tls/peer_session.h"
 #include "tls/store.h"
@@ -217,7 +218,7 @@ is_kept_current(
 {
 	return kept->session_digest == tls_store_of_ssl(ssl)->session_digest &&
 	       strcmp(kept->names, link->names) == 0 &&
-	       time(NULL) - SSL_SESSION_get_time(kept->session) <
+	       time(NULL) - tls_session_time(kept->session) <
 	           SSL_SESSION_get_timeout(kept->session) &&
 	       is_cert_valid(kept->session);
 }
