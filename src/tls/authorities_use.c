@@ -137,7 +137,7 @@ limit_session(SSL *ssl, void *arg)
 	/* OpenSSL 3.0 cannot make a ticket of a session with the timeout 0. */
 	if (end <= start) {
 		start = end - 1;
-		SSL_SESSION_set_time(session, start);
+		tls_session_set_time(session, start);
 	}
 	SSL_SESSION_set_timeout(session, (long)(end - start));
 	return SSL_SESSION_set1_ticket_appdata(session, &end, sizeof(end));

@@ -19,4 +19,15 @@ tls_session_time(const SSL_SESSION *session)
 #endif
 }
 
+/* Sets that time. */
+static inline void
+tls_session_set_time(SSL_SESSION *session, int64_t time_s)
+{
+#if OPENSSL_VERSION_PREREQ(3, 3)
+	(void)SSL_SESSION_set_time_ex(session, (time_t)time_s);
+#else
+	(void)SSL_SESSION_set_time(session, (long)time_s);
+#endif
+}
+
 #endif
