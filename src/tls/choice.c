@@ -8,6 +8,7 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 #include "tls/cert.h"
 #include "tls/counters.h"
@@ -172,6 +173,35 @@ acknowledge_name(SSL *ssl, int *alert, void *arg)
 	return name ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
+/* Returns whether the certificate is signed with a hash that is too weak for
+ * the security level.  OpenSSL 3.5 leaves this check to the peer, which then
+ * refuses the certificate. */
+static bool
+is_signed_weakly(const SSL *ssl, X509 *cert)
+{
+	/* See SSL_CTX_set_security_level(3). */
+	static const int level_bits[] = {0, 80, 112, 128, 192, 256};
+	int level = SSL_get_security_level(ssl), bits;
+
+	return level >= 0 && level <= 5 &&
+	       !(X509_get_extension_flags(cert) & EXFLAG_SS) &&
+	       X509_get_signature_info(cert, NULL, NULL, &bits, NULL) == 1 &&
+	       bits < level_bits[level];
+}
+
+/* Returns whether OpenSSL takes the certificate, and peers will. */
+static bool
+cert_check(SSL *ssl, const struct tls_cert *cert)
+{
+	bool weak = is_signed_weakly(ssl, cert->x509);
+
+	for (int i = 0; !weak && i < sk_X509_num(cert->chain); i++)
+		weak = is_signed_weakly(ssl, sk_X509_value(cert->chain, i));
+	if (weak)
+		ERR_raise(ERR_LIB_SSL, SSL_R_CA_MD_TOO_WEAK);
+	return !weak && ssl_use_cert(ssl, cert);
+}
+
 /* Tries each certificate, with all of OpenSSL's checks. */
 static bool
 certs_check(SSL_CTX *ssl_ctx, const struct tls_parts *parts, struct err *err)
@@ -180,7 +210,7 @@ certs_check(SSL_CTX *ssl_ctx, const struct tls_parts *parts, struct err *err)
 	bool ok = ssl != NULL || err_oom(err);
 
 	for (size_t i = 0; ok && i < parts->certs_n; i++) {
-		ok = ssl_use_cert(ssl, parts->certs[i]);
+		ok = cert_check(ssl, parts->certs[i]);
 		if (!ok)
 			err_set(err, "certificate '%s': %s",
 			    parts->certs[i]->file, tls_openssl_reason());
