@@ -108,10 +108,11 @@ s_client_says() {
 	[[ $output =~ $pattern ]] || fail "s_client $*: no $pattern: $output"
 }
 
-# subject OPTION...: that of the certificate which such a client gets.
+# subject OPTION...: that of the certificate which such a client gets.  OpenSSL
+# before 3.2 writes blanks around the =.
 subject() {
 	s_client "$@"
-	sed -n 's/^subject=CN = //p' <<<"$output"
+	sed -n 's/^subject=CN *= *//p' <<<"$output"
 }
 
 # tls_tool MODE OPTION...: see tlsendstool.py; what it prints is in $output.

@@ -6,13 +6,9 @@ load helpers
 load stat
 load tls
 
-# make_client NAME CA [DAYS]: a client's certificate with its key; DAYS below 0:
-# it is over.
+# make_client NAME CA: a client's certificate with its key.
 make_client() {
 	make_cert "$1" "$2" "DNS:$1"
-	[ -z "${3:-}" ] || openssl x509 -req -days "$3" -CA "$T/$2.pem" \
-	    -CAkey "$T/$2.key" -CAcreateserial -in "$T/$1.csr" \
-	    -out "$T/$1.pem" 2>/dev/null
 	with_key "$1"
 }
 
@@ -20,7 +16,8 @@ setup_clients() {
 	make_site www.example
 	make_ca other
 	make_client good ca
-	make_client expired ca -1
+	expired expired ca DNS:expired
+	with_key expired
 	make_client foreign other
 	make_client revoked ca
 	printf '[ca]\ndatabase = %s\ndefault_md = sha256\n' "$T/index" \

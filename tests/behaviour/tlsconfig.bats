@@ -20,9 +20,8 @@ setup_file() {
 		openssl pkey -in rsa.pem -out www.pem.key
 		openssl pkey -in ecdsa.pem -out other.key
 		openssl pkey -in rsa.pem -aes256 -passout pass:secret -out locked.key
-		openssl x509 -in ecdsa.pem -signkey other.key -days -1 \
-		    -out expired.pem
-		cat other.key >>expired.pem
+		T=$CERTS expired expired ca DNS:www.example.com
+		cat expired.key >>expired.pem
 		echo "no certificate" >text.pem
 		mkdir empty sites
 		cp ecdsa.pem sites/a.pem
