@@ -99,6 +99,7 @@ put_closed_tls(struct report *r, const struct closed_session *c)
 		return;
 	report_put(r, "tls_version", " tls=%s", tls->version);
 	report_put(r, "tls_cipher", " cipher=%s", tls->cipher);
+	report_put(r, "tls_group", " group=%s", tls->group);
 	report_text(r, " resumed=%s", tls->resumed ? "yes" : "no");
 	report_json_bool(r, "tls_resumed", tls->resumed);
 	report_put(
@@ -123,6 +124,7 @@ put_closed_server_tls(struct report *r, const struct server_tls *tls)
 		return;
 	report_put(r, "server_tls_version", " server_tls=%s", tls->version);
 	report_put(r, "server_tls_cipher", " server_cipher=%s", tls->cipher);
+	report_put(r, "server_tls_group", " server_group=%s", tls->group);
 	report_text(r, " server_resumed=%s", tls->resumed ? "yes" : "no");
 	report_json_bool(r, "server_tls_resumed", tls->resumed);
 	report_put(r, "server_tls_alpn", " server_alpn=%s",

@@ -139,6 +139,7 @@ put_sess_tls(struct report *r, const struct session_facts *f)
 		return;
 	report_json_string(r, "tls_version", s->tls.version);
 	report_json_string(r, "tls_cipher", s->tls.cipher);
+	report_json_string(r, "tls_group", s->tls.group);
 	report_json_bool(r, "tls_resumed", s->tls.resumed);
 	report_json_string(
 	    r, "tls_alpn", session_tls_shown_text(s, SESSION_TLS_ALPN));
@@ -178,6 +179,7 @@ put_sess_server_tls(struct report *r, const struct server_tls *tls)
 		return;
 	report_json_string(r, "server_tls_version", tls->version);
 	report_json_string(r, "server_tls_cipher", tls->cipher);
+	report_json_string(r, "server_tls_group", tls->group);
 	report_json_bool(r, "server_tls_resumed", tls->resumed);
 	report_json_string(
 	    r, "server_tls_alpn", tls->alpn[0] ? tls->alpn : NULL);
@@ -241,8 +243,9 @@ put_sess_tls_detail(struct report *r, const struct session_facts *f)
 
 	if (!s->tls.version)
 		return;
-	report_text(r, "  tls=%s cipher=%s resumed=%s alpn=%s\n",
-	    s->tls.version, s->tls.cipher, s->tls.resumed ? "yes" : "no",
+	report_text(r, "  tls=%s cipher=%s group=%s resumed=%s alpn=%s\n",
+	    s->tls.version, s->tls.cipher, s->tls.group,
+	    s->tls.resumed ? "yes" : "no",
 	    session_tls_shown_text(s, SESSION_TLS_ALPN));
 	report_text(r, "  client_verify=%s client_subject=%s\n", s->tls.verify,
 	    session_tls_shown_text(s, SESSION_TLS_SUBJECT));
@@ -257,9 +260,10 @@ put_sess_server_tls_detail(struct report *r, const struct server_tls *tls)
 {
 	if (tls->version)
 		report_text(r,
-		    "  server_tls=%s server_cipher=%s server_resumed=%s "
-		    "server_alpn=%s server_verify=%s\n",
-		    tls->version, tls->cipher, tls->resumed ? "yes" : "no",
+		    "  server_tls=%s server_cipher=%s server_group=%s "
+		    "server_resumed=%s server_alpn=%s server_verify=%s\n",
+		    tls->version, tls->cipher, tls->group,
+		    tls->resumed ? "yes" : "no",
 		    tls->alpn[0] ? tls->alpn : NULL, tls->verify);
 }
 

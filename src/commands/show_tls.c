@@ -13,6 +13,7 @@
 #include "control/tls_watch.h"
 #include "tls/context.h"
 #include "tls/counters.h"
+#include "tls/facts.h"
 #include "tls/tickets.h"
 #include "tls/x509_text.h"
 
@@ -135,6 +136,25 @@ put_alert_counts(struct report *r, const char *name, const char *label,
 }
 
 static void
+put_group_counts(
+    struct report *r, const struct tls_group_count counts[TLS_GROUPS])
+{
+	report_object(r, "groups");
+	for (unsigned i = 0; i < TLS_GROUPS && counts[i].group != 0; i++) {
+		const char *name = tls_group_name(counts[i].group);
+
+		if (!name)
+			continue;
+		if (i == 0)
+			report_text(r, "\n  %-13s", "groups");
+		report_json(r, name, "%" PRIu64, counts[i].done);
+		report_text(r, "%s%s %" PRIu64, i > 0 ? ", " : "", name,
+		    counts[i].done);
+	}
+	report_close(r);
+}
+
+static void
 put_counts(struct report *r, const struct tls_context *context)
 {
 	struct tls_counts n;
@@ -152,6 +172,7 @@ put_counts(struct report *r, const struct tls_context *context)
 	    r, "under_way", ", %" PRIu64 " under way", count_under_way(&n));
 	report_put(
 	    r, "signatures", ", %" PRIu64 " signatures", n.key_operations);
+	put_group_counts(r, n.groups);
 	put_alert_counts(r, "alerts_sent", "alerts sent", n.alerts_sent);
 	put_alert_counts(r, "alerts_received", "received", n.alerts_received);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "tls/groups.h"
 #include "tls/protocol.h"
 
 /* -- files -- */
@@ -263,21 +264,24 @@ parse_ciphersuites(const struct value *v)
 	return check_words(v, ":", check_ciphersuite) && value_keep_text(v);
 }
 
+static void
+offer_curve(void *hint, const char *name)
+{
+	hint_offer(hint, name);
+}
+
 static bool
 check_curve(const struct value *v, SSL_CTX *ctx, const char *word)
 {
-	static const char *const usual[] = {"X25519", "X448", "P-256", "P-384",
-	    "P-521", "prime256v1", "secp384r1", "secp521r1", "ffdhe2048",
-	    "ffdhe3072"};
 	struct hint hint;
 
 	if (SSL_CTX_set1_groups_list(ctx, word) == 1)
 		return true;
 	hint_init(&hint, word);
-	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		hint_offer(&hint, usual[i]);
-	return value_fail(v, "OpenSSL has no curve '%s'; %s", word,
-	    hint_text(&hint, "usual"));
+	tls_groups_each(offer_curve, &hint);
+	return value_fail(v, "OpenSSL %s has no curve '%s'; %s",
+	    OpenSSL_version(OPENSSL_VERSION_STRING), word,
+	    hint_text(&hint, "allowed"));
 }
 
 static bool

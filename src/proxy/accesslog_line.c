@@ -214,6 +214,7 @@ fields_of_tls(struct fields *f, const struct line *l)
 
 	field_text(f, "tls_version", tls->version ? tls->version : "");
 	field_text(f, "tls_cipher", tls->cipher ? tls->cipher : "");
+	field_text(f, "tls_group", tls->group ? tls->group : "");
 	field_bool(f, "tls_resumed", tls->resumed);
 	field_text(f, "tls_alpn", line_text(l, LINE_ALPN));
 	field_text(f, "tls_failure", tls->failure ? tls->failure : "");
@@ -229,6 +230,7 @@ fields_of_server_tls(struct fields *f, const struct server_tls *tls)
 {
 	field_text(f, "server_tls_version", tls->version);
 	field_text(f, "server_tls_cipher", tls->cipher);
+	field_text(f, "server_tls_group", tls->group ? tls->group : "");
 	field_bool(f, "server_tls_resumed", tls->resumed);
 	field_text(f, "server_tls_alpn", tls->alpn);
 	field_text(f, "server_verify", tls->verify ? tls->verify : "");

@@ -51,7 +51,9 @@
 	X(103, session.tls.failure)                                            \
 	X(104, session.server_tls.version)                                     \
 	X(105, session.server_tls.cipher)                                      \
-	X(106, session.server_tls.verify)
+	X(106, session.server_tls.verify)                                      \
+	X(107, session.tls.group)                                              \
+	X(108, session.server_tls.group)
 
 enum closed_blob {
 	BLOB_CLIENT = 200,

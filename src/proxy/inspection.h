@@ -41,7 +41,7 @@ struct inspection {
 	uint64_t name[(TLS_NAME_MAX + 1 + 7) / 8];
 	/* [P21] TLS with the client, see session_tls_publish: tls_cipher is
 	 * stored last, with release; NULL: the handshake is not done. */
-	const char *tls_cipher, *tls_version, *tls_verify;
+	const char *tls_cipher, *tls_version, *tls_group, *tls_verify;
 	uint64_t protocols; /* the client's, for rules: rules_protocols */
 	bool tls_resumed;
 	uint32_t lingered_bytes; /* see linger.h */

@@ -19,6 +19,7 @@ struct session;
 struct server_tls {
 	const char *version; /* `TLSv1.3`, static; NULL: no TLS so far */
 	const char *cipher;  /* `TLS_AES_128_GCM_SHA256`, static */
+	const char *group;   /* `X25519`, static; NULL: no key exchange */
 	const char *verify;  /* `ok`, static; NULL: servers are not verified */
 	char alpn[SERVER_TLS_ALPN_SIZE]; /* cut to fit; "": none was chosen */
 	bool resumed;

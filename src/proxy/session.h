@@ -198,11 +198,11 @@ struct session {
 	/* [P21] The port of the last connect, if the server maps ports; else 0.
 	 */
 	uint16_t server_port;
-	uint32_t server_tls; /* [P21] see server_tls.h */
 	/* [P21] The index of its record in the pacer, see pacing.h, plus 1; 0:
 	 * it has none. */
 	uint32_t pacing;
 	uint32_t counted_ms; /* when its bytes were counted, the low 32 bits */
+	uint64_t server_tls; /* [P21] see server_tls.h */
 	struct side side[2]; /* by enum handle_side */
 	union pending_data pending[2]; /* for that side */
 	struct frontend *frontend;     /* [P21] of the model it began under */

@@ -69,6 +69,7 @@ session_tls_read(
 		return;
 	ret_tls->version = SSL_get_version(ssl);
 	ret_tls->cipher = SSL_CIPHER_get_name(SSL_get_current_cipher(ssl));
+	ret_tls->group = tls_group_name(tls_group(ssl));
 	ret_tls->resumed = SSL_session_reused(ssl) == 1;
 }
 
@@ -203,6 +204,7 @@ session_tls_publish(const struct session *s)
 	session_tls_read(s, false, &tls);
 	session_tls_read_texts(s, &texts);
 	atomic_store_relaxed(&p->tls_version, tls.version);
+	atomic_store_relaxed(&p->tls_group, tls.group);
 	atomic_store_relaxed(&p->tls_verify, tls.verify);
 	atomic_store_relaxed(&p->tls_resumed, tls.resumed);
 	publish_texts(p->tls_texts, &texts);
@@ -222,6 +224,7 @@ session_tls_read_shown(
 	if (!tls->cipher)
 		return;
 	tls->version = atomic_load_acquire(&p->tls_version);
+	tls->group = atomic_load_acquire(&p->tls_group);
 	tls->verify = atomic_load_acquire(&p->tls_verify);
 	tls->resumed = atomic_load_acquire(&p->tls_resumed);
 	read_shown_texts(p->tls_texts, ret_shown->texts);

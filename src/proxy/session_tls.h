@@ -25,6 +25,7 @@ const char *session_tls_failure(const struct side *side);
 struct session_tls {
 	const char *version; /* `TLSv1.3`; NULL: the handshake is not done */
 	const char *cipher;  /* `TLS_AES_128_GCM_SHA256` */
+	const char *group;   /* `X25519` */
 	const char *verify;  /* the client's certificate: `ok`, or why not */
 	const char *failure; /* why the handshake failed */
 	uint16_t listen;     /* the number of the listen; 0: plain TCP */

@@ -13,6 +13,7 @@
 
 #include "base/atomics.h"
 #include "base/ensure.h"
+#include "tls/facts.h"
 #include "tls/store.h"
 
 struct tls_counters {
@@ -111,6 +112,12 @@ tls_counters_read(
 	ret_counts->begun = atomic_load_relaxed(&counts->begun);
 	ret_counts->key_operations =
 	    atomic_load_relaxed(&counts->key_operations);
+	for (unsigned i = 0; i < TLS_GROUPS; i++) {
+		ret_counts->groups[i].group =
+		    atomic_load_relaxed(&counts->groups[i].group);
+		ret_counts->groups[i].done =
+		    atomic_load_relaxed(&counts->groups[i].done);
+	}
 	for (unsigned i = 0; i < TLS_ALERTS; i++) {
 		ret_counts->alerts_sent[i] =
 		    atomic_load_relaxed(&counts->alerts_sent[i]);
@@ -179,6 +186,23 @@ count_begin(SSL *ssl, struct tls_counts *counts)
 	atomic_add_relaxed(&counts->begun, 1ull);
 }
 
+/* Counts the group in its entry, or in the first unused one, which becomes its
+ * entry.  Any thread may take that one meanwhile, for any group. */
+static void
+count_group(int group, struct tls_counts *counts)
+{
+	for (unsigned i = 0; group != 0 && i < TLS_GROUPS; i++) {
+		struct tls_group_count *entry = &counts->groups[i];
+		int found = 0;
+
+		if (atomic_cas_relaxed(&entry->group, &found, group) ||
+		    found == group) {
+			atomic_add_relaxed(&entry->done, 1ull);
+			return;
+		}
+	}
+}
+
 static void
 count_done(SSL *ssl, struct tls_counts *counts)
 {
@@ -190,6 +214,7 @@ count_done(SSL *ssl, struct tls_counts *counts)
 		return;
 	SSL_set_ex_data(ssl, get_state_slot(), done);
 	atomic_add_relaxed(&counts->done, 1ull);
+	count_group(tls_group(ssl), counts);
 	if (!SSL_session_reused(ssl))
 		return;
 	atomic_add_relaxed(&counts->resumed, 1ull);

@@ -13,6 +13,16 @@
 /* An alert's number has eight bits. */
 #define TLS_ALERTS 256
 
+/* The groups that are counted by themselves.  Peers rarely use more than three.
+ */
+#define TLS_GROUPS 15
+
+/* Handshakes that have exchanged keys in a group. */
+struct tls_group_count {
+	int group; /* tls_group; 0: an unused entry */
+	uint64_t done;
+};
+
 /* The sum of done and failed lags behind begun by the handshakes under way. */
 struct tls_counts {
 	uint64_t begun;
@@ -23,6 +33,7 @@ struct tls_counts {
 	uint64_t cache_hits;     /* of resumed: by id, from the store's cache */
 	uint64_t cache_misses;   /* ids of clients not found in the cache */
 	uint64_t key_operations; /* signatures with keys of the context */
+	struct tls_group_count groups[TLS_GROUPS];
 	uint64_t alerts_sent[TLS_ALERTS]; /* close_notify (0) is an alert too */
 	uint64_t alerts_received[TLS_ALERTS];
 };

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tls/groups.h"
 #include "tls/x509_text.h"
 
 /* Copies a name that a peer has sent, without bytes that are not printable. */
@@ -63,6 +64,7 @@ tls_facts_read(SSL *ssl, struct tls_facts *ret_facts)
 		ret_facts->version = SSL_version(ssl);
 		ret_facts->version_name = SSL_get_version(ssl);
 		ret_facts->cipher = SSL_CIPHER_get_name(cipher);
+		ret_facts->group = tls_group_name(tls_group(ssl));
 	}
 	ret_facts->resumed = SSL_session_reused(ssl) == 1;
 	read_names(ssl, ret_facts);
@@ -75,29 +77,51 @@ tls_facts_read(SSL *ssl, struct tls_facts *ret_facts)
 		read_cert(cert, ret_facts);
 }
 
-/* For the lookup of ciphers, which uses only its method and never changes
- * it. */
-static SSL *any_ssl;
+static SSL *made_any_ssl;
 
 static void
 make_any_ssl(void)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_method());
 
-	any_ssl = ctx ? SSL_new(ctx) : NULL;
+	made_any_ssl = ctx ? SSL_new(ctx) : NULL;
 	SSL_CTX_free(ctx);
+}
+
+/* Returns an object for lookups of names, which never change it; NULL when
+ * memory was short.  The object is never freed, so its names are static. */
+static SSL *
+any_ssl(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, make_any_ssl);
+	return made_any_ssl;
 }
 
 const char *
 tls_cipher_name(uint16_t number)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const uint8_t bytes[] = {(uint8_t)(number >> 8), (uint8_t)number};
-	const SSL_CIPHER *cipher;
+	SSL *ssl = any_ssl();
+	const SSL_CIPHER *cipher = ssl ? SSL_CIPHER_find(ssl, bytes) : NULL;
 
-	pthread_once(&once, make_any_ssl);
-	cipher = any_ssl ? SSL_CIPHER_find(any_ssl, bytes) : NULL;
 	return cipher ? SSL_CIPHER_get_name(cipher) : "-";
+}
+
+int
+tls_group(SSL *ssl)
+{
+	return (int)SSL_get_negotiated_group(ssl);
+}
+
+const char *
+tls_group_name(int group)
+{
+	SSL *ssl = group != 0 ? any_ssl() : NULL;
+	const char *name = ssl ? SSL_group_to_name(ssl, group) : NULL;
+
+	return name ? tls_group_spelling(name) : NULL;
 }
 
 void

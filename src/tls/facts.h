@@ -21,6 +21,7 @@ struct tls_facts {
 	int version;              /* as TLS1_3_VERSION; 0: none yet */
 	const char *version_name; /* `TLSv1.3`; static */
 	const char *cipher;       /* `TLS_AES_128_GCM_SHA256`; static */
+	const char *group;        /* `X25519`; static; NULL: no key exchange */
 	bool resumed;
 	char sni[TLS_NAME_SIZE];  /* sent by the client, by us to a server */
 	char alpn[TLS_NAME_SIZE]; /* chosen; empty: none */
@@ -43,6 +44,14 @@ void tls_facts_read(SSL *ssl, struct tls_facts *ret_facts);
 /* Returns the name of the cipher with that number (SSL_CIPHER_get_protocol_id),
  * or `-` if there is none; static.  Any thread. */
 const char *tls_cipher_name(uint16_t number);
+
+/* Returns the number of the group in which the handshake has exchanged keys, or
+ * that of the session that was resumed; 0: none.  Runs on the owner. */
+int tls_group(SSL *ssl);
+
+/* Returns the name of that group as the key `curves` has it; static; NULL for
+ * 0.  Any thread. */
+const char *tls_group_name(int group);
 
 enum tls_ocsp_state {
 	TLS_OCSP_NONE,     /* no file */

@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tls/groups.h"
+
 #define DEFAULT_MIN_VERSION TLS1_2_VERSION
 #define DEFAULT_CIPHERS                                                        \
 	"ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"           \
 	"ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"           \
 	"ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
-#define DEFAULT_CURVES "X25519:P-256:P-384"
 
 /* A word of a list is at most this long, with NUL. */
 #define WORD_SIZE 128
@@ -162,16 +163,10 @@ ciphersuites_set(SSL_CTX *ssl, const char *list, struct err *err)
 static bool
 curves_set(SSL_CTX *ssl, const char *list, struct err *err)
 {
-	if (list &&
-	    !words_check("curves", list, ":",
-	        "allowed: X25519, P-256, P-384, P-521, X448 and others, "
-	        "separated by ':'",
-	        is_curve_word, err))
-		return false;
-	if (SSL_CTX_set1_groups_list(ssl, list ? list : DEFAULT_CURVES) == 1)
-		return true;
-	ERR_clear_error();
-	return err_set(err, "curves: '%s' has a curve twice", list);
+	return (!list || words_check("curves", list, ":",
+	                     "write groups of this OpenSSL, separated by ':'",
+	                     is_curve_word, err)) &&
+	       tls_groups_set(ssl, list, err);
 }
 
 static bool

@@ -286,7 +286,8 @@ until_logged() {
 		alpn = h2 x/1" WEB="127.0.0.1:0 tls=down" web a
 	connect "$(listening web)" --ca "$T/ca.pem" --sni app.example --alpn x/1
 	until_logged '.tls_version == "TLSv1.3" and .tls_resumed == false and
-	    (.tls_cipher | startswith("TLS_AES_")) and .tls_alpn == "x/1" and
+	    (.tls_cipher | startswith("TLS_AES_")) and
+	    (.tls_group | startswith("X25519")) and .tls_alpn == "x/1" and
 	    .sni == "app.example" and .client_verify == null and
 	    .client_subject == null and .tls_failure == null'
 	connect "$(listening web)" --max 1.2 --cert "$T/client.pem" \
@@ -389,13 +390,14 @@ hold() {
 	    --key "$T/client.key"
 	run -0 ctl show sess json
 	jq -e '.[0] | .tls_version == "TLSv1.3" and .sni == "app.example" and
-	    (.tls_cipher | startswith("TLS_")) and .tls_resumed == false and
+	    (.tls_cipher | startswith("TLS_")) and
+	    (.tls_group | startswith("X25519")) and .tls_resumed == false and
 	    .tls_alpn == "h2" and .client_verify == "ok" and
 	    .client_subject == "CN=client" and .client_issuer == "CN=ca" and
 	    .client_sans == "DNS:client.example" and .state == "RELAYING" and
 	    (.client_serial | test("^[0-9a-f]+$"))' <<<"$output"
 	run -0 ctl show sess all
-	[[ $output == *"  tls=TLSv1.3 cipher=TLS_AES_256_GCM_SHA384 resumed=no alpn=h2
+	[[ $output == *"  tls=TLSv1.3 cipher=TLS_AES_256_GCM_SHA384 group=X25519"*" resumed=no alpn=h2
   client_verify=ok client_subject=CN=client
 "* ]]
 	[[ $output =~ "  client_serial="[0-9a-f]+" client_issuer=CN=ca client_sans=DNS:client.example"$'\n' ]]
@@ -416,7 +418,7 @@ hold() {
 	wait_for 10 closed_is '.code == "PR" and
 	    .tls_failure == "wrong version number" and .tls_version == null'
 	run -0 ctl show closed
-	[[ $output == *" tls=TLSv1.3 cipher=TLS_AES_256_GCM_SHA384 resumed=no alpn=h2 "* ]]
+	[[ $output == *" tls=TLSv1.3 cipher=TLS_AES_256_GCM_SHA384 group=X25519"*" resumed=no alpn=h2 "* ]]
 }
 
 sess_is() {
@@ -522,6 +524,7 @@ hold_plain() {
 	hold_plain
 	wait_for 10 sess_is '.server_tls_version == "TLSv1.3" and
 	    (.server_tls_cipher | startswith("TLS_AES_")) and
+	    (.server_tls_group | startswith("X25519")) and
 	    .server_tls_resumed == false and .server_tls_alpn == "x/1" and
 	    .server_verify == "ok" and .tls_version == null'
 	run -0 ctl show sess all

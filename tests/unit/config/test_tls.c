@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
@@ -245,9 +246,6 @@ wrong_values_are_named(void **state)
 	    {"ciphers = TLS_AES_128_GCM_SHA256",
 	        "ciphers: 'TLS_AES_128_GCM_SHA256' is a cipher of TLS 1.3; "
 	        "write it behind ciphersuites ="},
-	    {"ciphers = TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
-	        "ciphers: 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256' is the "
-	        "standard's name; OpenSSL's is 'ECDHE-RSA-AES128-GCM-SHA256'"},
 	    {"ciphersuites = TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
 	        "ciphersuites: 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256' is the "
 	        "standard's name"},
@@ -260,9 +258,6 @@ wrong_values_are_named(void **state)
 	    {"ciphersuites = AES128-SHA",
 	        "ciphersuites: 'AES128-SHA' is not a cipher of TLS 1.3"},
 	    {"ciphersuites = :", "ciphersuites: ':' has no word"},
-	    {"curves = P-256:X25518",
-	        "curves: OpenSSL has no curve 'X25518'; did you mean "
-	        "'X25519'?"},
 	    {"alpn = h2,http/1.1", "alpn: 'h2,http/1.1' has a comma"},
 	    {"alpn = h2 h2", "alpn: 'h2' is given twice; keep one"},
 	    {"tickets = maybe", "tickets: 'maybe' is unknown"},
@@ -306,6 +301,59 @@ wrong_values_are_named(void **state)
 	              "cert_dir = /d\n" FRONTEND BACKEND,
 	    "3: cert: '/a' is given twice; keep one\n"
 	    "5: cert_dir: '/d' is given twice; keep one\n");
+}
+
+static bool
+has_curve(const char *name)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_method());
+	bool has = SSL_CTX_set1_groups_list(ctx, name) == 1;
+
+	SSL_CTX_free(ctx);
+	ERR_clear_error();
+	return has;
+}
+
+/* OpenSSL takes standard names since version 3.2. */
+static void
+standard_names_of_ciphers_are_taken_if_openssl_has_them(void **state)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_method());
+	static const char name[] = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256";
+
+	(void)state;
+	if (SSL_CTX_set_cipher_list(ctx, name) == 1)
+		spec_free(
+		    load("[tls t]\nciphers = "
+		         "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256\n" FRONTEND
+		             BACKEND));
+	else
+		assert_line_error("tls t",
+		    "ciphers = TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+		    "ciphers: 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256' is the "
+		    "standard's name; OpenSSL's is "
+		    "'ECDHE-RSA-AES128-GCM-SHA256'");
+	SSL_CTX_free(ctx);
+}
+
+static void
+unknown_curves_are_errors_with_the_curves_of_this_openssl(void **state)
+{
+	const char *version = OpenSSL_version(OPENSSL_VERSION_STRING);
+	char expected[160];
+
+	(void)state;
+	snprintf(expected, sizeof(expected),
+	    "curves: OpenSSL %s has no curve 'X25518'; did you mean 'X25519'? "
+	    "allowed are ",
+	    version);
+	assert_line_error("tls t", "curves = P-256:X25518", expected);
+	snprintf(expected, sizeof(expected),
+	    "curves: OpenSSL %s has no curve 'NOSUCH'; allowed are %s, ",
+	    version,
+	    has_curve("X25519MLKEM768") ? "X25519MLKEM768, X25519, X448, P-256"
+	                                : "P-256, P-384, P-521, X25519, X448");
+	assert_line_error("tls t", "curves = NOSUCH:X25519", expected);
 }
 
 static void
@@ -565,6 +613,10 @@ main(void)
 	    cmocka_unit_test(contexts_are_made_for_the_roles_of_a_section),
 	    cmocka_unit_test(defaults_may_name_a_section),
 	    cmocka_unit_test(wrong_values_are_named),
+	    cmocka_unit_test(
+	        standard_names_of_ciphers_are_taken_if_openssl_has_them),
+	    cmocka_unit_test(
+	        unknown_curves_are_errors_with_the_curves_of_this_openssl),
 	    cmocka_unit_test(sections_are_found_by_name),
 	    cmocka_unit_test(the_command_line_has_no_section),
 	    cmocka_unit_test(uses_are_checked),

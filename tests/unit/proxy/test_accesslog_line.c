@@ -113,6 +113,7 @@ lines_of_clients_with_tls_have_its_facts(void **state)
 	(void)state;
 	l.session.tls = (struct session_tls){.version = "TLSv1.3",
 	    .cipher = "TLS_AES_128_GCM_SHA256",
+	    .group = "X25519MLKEM768",
 	    .verify = "ok",
 	    .listen = 2,
 	    .resumed = true};
@@ -123,7 +124,8 @@ lines_of_clients_with_tls_have_its_facts(void **state)
 	line_add_text(&l, "DNS:a.example,IP:192.0.2.1");
 	assert_non_null(strstr(rendered(line_render_json, &l),
 	    "\"sni\":\"www.example.com\",\"tls_version\":\"TLSv1.3\","
-	    "\"tls_cipher\":\"TLS_AES_128_GCM_SHA256\",\"tls_resumed\":true,"
+	    "\"tls_cipher\":\"TLS_AES_128_GCM_SHA256\","
+	    "\"tls_group\":\"X25519MLKEM768\",\"tls_resumed\":true,"
 	    "\"tls_alpn\":\"h2\",\"tls_failure\":null,"
 	    "\"client_verify\":\"ok\",\"client_serial\":\"0aff\","
 	    "\"client_subject\":\"CN=\\\"a\\\",O=b c\","
@@ -131,7 +133,8 @@ lines_of_clients_with_tls_have_its_facts(void **state)
 	    "\"client_sans\":\"DNS:a.example,IP:192.0.2.1\"}\n"));
 	assert_non_null(strstr(rendered(line_render_logfmt, &l),
 	    " sni=www.example.com tls_version=TLSv1.3 "
-	    "tls_cipher=TLS_AES_128_GCM_SHA256 tls_resumed=true tls_alpn=h2 "
+	    "tls_cipher=TLS_AES_128_GCM_SHA256 tls_group=X25519MLKEM768 "
+	    "tls_resumed=true tls_alpn=h2 "
 	    "tls_failure= client_verify=ok client_serial=0aff "
 	    "client_subject=\"CN=\\\"a\\\",O=b c\" client_issuer=\"CN=ca\" "
 	    "client_sans=DNS:a.example,IP:192.0.2.1\n"));
@@ -148,20 +151,22 @@ lines_of_servers_with_tls_have_its_facts(void **state)
 	(void)state;
 	l.session.server_tls = (struct server_tls){.version = "TLSv1.3",
 	    .cipher = "TLS_AES_128_GCM_SHA256",
+	    .group = "P-256",
 	    .verify = "ok",
 	    .alpn = "h2",
 	    .resumed = true};
 	assert_non_null(strstr(rendered(line_render_json, &l),
 	    "\"sni\":\"www.example.com\",\"server_tls_version\":\"TLSv1.3\","
 	    "\"server_tls_cipher\":\"TLS_AES_128_GCM_SHA256\","
-	    "\"server_tls_resumed\":true,\"server_tls_alpn\":\"h2\","
+	    "\"server_tls_group\":\"P-256\",\"server_tls_resumed\":true,"
+	    "\"server_tls_alpn\":\"h2\","
 	    "\"server_verify\":\"ok\"}\n"));
-	l.session.server_tls.verify = NULL;
+	l.session.server_tls.group = l.session.server_tls.verify = NULL;
 	l.session.server_tls.alpn[0] = '\0';
 	assert_non_null(strstr(rendered(line_render_logfmt, &l),
 	    " sni=www.example.com server_tls_version=TLSv1.3 "
-	    "server_tls_cipher=TLS_AES_128_GCM_SHA256 server_tls_resumed=true "
-	    "server_tls_alpn= server_verify=\n"));
+	    "server_tls_cipher=TLS_AES_128_GCM_SHA256 server_tls_group= "
+	    "server_tls_resumed=true server_tls_alpn= server_verify=\n"));
 }
 
 /* HAProxy 2.8 and later, with the number of the listen for its name. */

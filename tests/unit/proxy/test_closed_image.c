@@ -30,7 +30,10 @@ whole_record(void)
 	        .retries = 3,
 	        .redispatched = true,
 	        .tls = {.version = "TLSv1.3", .listen = 2},
-	        .server_tls = {.cipher = "c", .alpn = "h2", .resumed = true}},
+	        .server_tls = {.cipher = "c",
+	            .group = "g",
+	            .alpn = "h2",
+	            .resumed = true}},
 	    .tcp_known = {false, true},
 	    .tcp[1] = {.rtt_us = TCP_FACT_UNKNOWN, .mss = 1460},
 	};
@@ -66,6 +69,7 @@ a_record_is_the_same_after_its_way(void **state)
 	assert_null(read.session.tls.cipher);
 	assert_int_equal(read.session.tls.listen, 2);
 	assert_string_equal(read.session.server_tls.cipher, "c");
+	assert_string_equal(read.session.server_tls.group, "g");
 	assert_string_equal(read.session.server_tls.alpn, "h2");
 	assert_true(read.session.server_tls.resumed);
 	assert_false(read.tcp_known[0]);

@@ -187,6 +187,114 @@ curves_are_as_set(void **state)
 	assert_false(shake(&settings, &how, &facts, NULL));
 }
 
+static bool
+has_group(const char *name)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_method());
+	bool has = SSL_CTX_set1_groups_list(ctx, name) == 1;
+
+	SSL_CTX_free(ctx);
+	ERR_clear_error();
+	return has;
+}
+
+/* What the client offers first is taken if possible, without another hello;
+ * a client that has the hybrid is asked for it. */
+static void
+default_curves_are_a_hybrid_if_openssl_has_it_and_x25519(void **state)
+{
+	static const struct {
+		const char *offered, *group; /* NULL: refused */
+	} table[] = {{"X25519MLKEM768", "X25519MLKEM768"},
+	    {"X25519MLKEM768:X25519", "X25519MLKEM768"},
+	    {"X25519:X25519MLKEM768", "X25519MLKEM768"}, {"X25519", "X25519"},
+	    {"P-256:X25519", "P-256"}, {"P-384", "P-384"}, {"P-521", NULL},
+	    {NULL, "X25519MLKEM768"}};
+	bool has_hybrid = has_group("X25519MLKEM768");
+	struct tls_settings settings = settings_made();
+	struct tls_facts facts;
+	struct tls_counts counts;
+
+	for (size_t i = 0; i < UNIT_N(table); i++) {
+		const char *offered = table[i].offered;
+		const char *group = table[i].group;
+
+		if (!has_hybrid && offered && strstr(offered, "MLKEM"))
+			continue;
+		if (!has_hybrid && !offered)
+			group = "X25519";
+		assert_int_equal(
+		    shake(&settings, &(struct client_how){.curves = offered},
+		        &facts, &counts),
+		    group != NULL);
+		if (!group)
+			continue;
+		assert_string_equal(facts.group, group);
+		assert_string_equal(
+		    tls_group_name(counts.groups[0].group), group);
+		assert_int_equal(counts.groups[0].done, 1);
+		assert_int_equal(counts.groups[1].group, 0);
+	}
+}
+
+static void
+count_hellos(int written, int version, int type, const void *message, size_t n,
+    SSL *ssl, void *arg)
+{
+	const uint8_t *bytes = message;
+
+	(void)version;
+	(void)ssl;
+	if (written && type == SSL3_RT_HANDSHAKE && n > 0 &&
+	    bytes[0] == SSL3_MT_CLIENT_HELLO)
+		(*(unsigned *)arg)++;
+}
+
+/* Connects to a server with these curves, NULL for the defaults; returns the
+ * group and the number of hellos that it took. */
+static const char *
+shake_with_server(const char *curves, unsigned *ret_hellos)
+{
+	struct tls_settings settings = settings_made();
+	struct tls_context *server, *client;
+	struct tls_peer peer = {.host = "a.test"};
+	struct pair pair;
+	struct tls_facts facts;
+
+	settings.curves = (char *)(uintptr_t)curves;
+	server = context_made(&settings, TLS_ACCEPTS);
+	settings = settings_connects(rsa_and_ec[1].cert);
+	client = context_made(&settings, TLS_CONNECTS);
+	pair = pair_made(
+	    ssl_made(client, TLS_CONNECTS), ssl_made(server, TLS_ACCEPTS));
+	*ret_hellos = 0;
+	SSL_set_msg_callback(pair.client, count_hellos);
+	SSL_set_msg_callback_arg(pair.client, ret_hellos);
+	assert_true(tls_peer_prepare(pair.client, &peer, NULL));
+	assert_true(pair_shake(&pair));
+	tls_facts_read(pair.client, &facts);
+	pair_free(&pair);
+	tls_context_unref(server);
+	tls_context_unref(client);
+	return facts.group;
+}
+
+/* Servers without the hybrid get a key share of X25519 at once; other groups
+ * take a second hello. */
+static void
+servers_are_offered_the_same_curves(void **state)
+{
+	unsigned hellos;
+
+	assert_string_equal(shake_with_server(NULL, &hellos),
+	    has_group("X25519MLKEM768") ? "X25519MLKEM768" : "X25519");
+	assert_int_equal(hellos, 1);
+	assert_string_equal(shake_with_server("X25519", &hellos), "X25519");
+	assert_int_equal(hellos, 1);
+	assert_string_equal(shake_with_server("P-384", &hellos), "P-384");
+	assert_int_equal(hellos, 2);
+}
+
 static void
 errors_name_the_word(void **state)
 {
@@ -205,7 +313,6 @@ errors_name_the_word(void **state)
 	    {NULL, "ECDHE-RSA-AES128-GCM-SHA256", NULL,
 	        "unknown word 'ECDHE-RSA-AES128-GCM-SHA256'"},
 	    {NULL, NULL, "X25519:P-255", "curves: unknown word 'P-255'"},
-	    {NULL, NULL, "P-256:P-256", "twice"},
 	};
 
 	for (size_t i = 0; i < UNIT_N(table); i++) {
@@ -353,6 +460,9 @@ main(void)
 	        default_ciphers_are_forward_secret_and_the_clients_choice),
 	    PROTOCOL_TEST(ciphers_are_as_set),
 	    PROTOCOL_TEST(curves_are_as_set),
+	    PROTOCOL_TEST(
+	        default_curves_are_a_hybrid_if_openssl_has_it_and_x25519),
+	    PROTOCOL_TEST(servers_are_offered_the_same_curves),
 	    PROTOCOL_TEST(errors_name_the_word),
 	    PROTOCOL_TEST(usual_lists_are_taken),
 	    PROTOCOL_TEST(
