@@ -39,13 +39,6 @@ capacity_descriptors(const struct control *c)
 	return n;
 }
 
-/* Returns the capacity of all pipes for splicing, in pages of 4 KiB. */
-static uint64_t
-count_pipe_pages(struct control *c)
-{
-	return splice_pool_status(&c->proxy.pipes).bytes / 4096;
-}
-
 static void
 add_file_sample(struct trend *trend, const char *path, uint64_t unit)
 {
@@ -75,12 +68,13 @@ sample_system(struct capacity *c)
 static void
 sample_all(struct control *control)
 {
+	struct splice_status pipes = splice_pool_status(&control->proxy.pipes);
 	struct capacity *c = &control->capacity;
 
 	trend_add(&c->descriptors, capacity_descriptors(control));
 	trend_add(&c->sessions, proxy_sessions(&control->proxy));
-	trend_add(&c->pipes, splice_pool_status(&control->proxy.pipes).open);
-	trend_add(&c->pages, count_pipe_pages(control));
+	trend_add(&c->pipes, pipes.open);
+	trend_add(&c->pages, pipes.pages);
 	sample_system(c);
 	pools_sample(control->pools);
 	listeners_sample(control->listeners);
@@ -207,8 +201,9 @@ row_pages(struct control *c, struct capacity_row *row)
 	row->note = geteuid() == 0
 	                ? "root may have more"
 	                : "the limit holds for all programs of this user";
-	return set_row(row, "pipe pages", (double)count_pipe_pages(c),
-	    (double)limit, &c->capacity.pages, 1);
+	return set_row(row, "pipe pages",
+	    (double)splice_pool_status(&c->proxy.pipes).pages, (double)limit,
+	    &c->capacity.pages, 1);
 }
 
 static enum found

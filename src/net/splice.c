@@ -49,15 +49,22 @@ splice_pool_fini(struct splice_pool *pool)
 	lock_fini(&pool->lock);
 }
 
+static uint32_t
+page_size(void)
+{
+	return (uint32_t)sysconf(_SC_PAGESIZE);
+}
+
 /* Sets the largest size that the kernel grants, and returns it.  A size above
  * fs.pipe-max-size, or beyond the user's pages, is refused with EPERM. */
 static uint32_t
 enlarge(int fd)
 {
+	uint32_t least = SPLICE_PIPE_PAGES * page_size();
 	int got = -1;
 
-	for (uint32_t size = SPLICE_PIPE_MAX;
-	     got < 0 && size >= SPLICE_PIPE_MIN; size /= 2)
+	for (uint32_t size = SPLICE_PIPE_MAX; got < 0 && size >= least;
+	     size /= 2)
 		got = fcntl(fd, F_SETPIPE_SZ, (int)size);
 	if (got < 0)
 		got = fcntl(fd, F_GETPIPE_SZ);
@@ -75,7 +82,7 @@ pipe_open(struct splice_pipe *pipe)
 		return false;
 	*pipe = (struct splice_pipe){
 	    .read_fd = fds[0], .write_fd = fds[1], .size = enlarge(fds[1])};
-	if (pipe->size >= SPLICE_PIPE_MIN)
+	if (pipe->size >= SPLICE_PIPE_PAGES * page_size())
 		return true;
 	pipe_close(pipe);
 	return false;
@@ -292,6 +299,7 @@ splice_pool_status(const struct splice_pool *pool)
 	/* Other threads change both numbers between the two reads. */
 	if (status.idle > status.open)
 		status.idle = status.open;
+	status.pages = status.bytes / page_size();
 	return status;
 }
 

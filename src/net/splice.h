@@ -20,10 +20,10 @@
 #include "base/atomics.h"
 #include "base/lock.h"
 
-/* The size that is requested for a pipe, and the least size that is worth
- * splicing. */
-#define SPLICE_PIPE_MAX (1024u * 1024)
-#define SPLICE_PIPE_MIN (64u * 1024)
+/* The size that is requested for a pipe, and the fewest pages that are worth
+ * splicing: a packet takes a page, however large pages are. */
+#define SPLICE_PIPE_MAX   (1024u * 1024)
+#define SPLICE_PIPE_PAGES 16u
 
 struct splice_pipe {
 	int read_fd, write_fd;
@@ -52,6 +52,7 @@ struct splice_pool {
 struct splice_status {
 	uint32_t max, open, idle;
 	uint64_t made, small, refused, bytes;
+	uint64_t pages; /* of the machine, in which the kernel counts bytes */
 };
 
 /* Returns the numbers for `show info`.  Any thread. */

@@ -3,6 +3,7 @@
  */
 #include "base/slab.h"
 
+#include "page_size.h"
 #include "unit.h"
 
 #define THREADS 4
@@ -300,6 +301,39 @@ threads_together_get_at_most_max(void **state)
 	}
 }
 
+/* The address itself is a multiple of this machine's page only. */
+static void
+objects_in_pages_share_none_whatever_the_size_of_a_page(void **state)
+{
+	struct slab_options options = {
+	    .size = 77 * 1024, .max = SLAB_CHUNK, .pages = true};
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_N(page_sizes); i++) {
+		size_t page = (size_t)page_sizes[i];
+		uint8_t *first, *second;
+		struct slab slab;
+		uint32_t index;
+
+		page_size = page_sizes[i];
+		assert_int_equal(slab_init(&slab, &options), 0);
+		first = slab_take(&slab, &index);
+		second = slab_take(&slab, &(uint32_t){0});
+		assert_non_null(first);
+		assert_non_null(second);
+		assert_int_equal(slab.offset % page, 0);
+		assert_int_equal((size_t)(second - first) % page, 0);
+		assert_true((size_t)(second - first) < options.size + page);
+		memset(first, 1, options.size);
+		memset(second, 2, options.size);
+		slab_forget(&slab, index);
+		assert_int_equal(first[options.size - 1], 0);
+		assert_int_equal(second[0], 2);
+		slab_fini(&slab);
+	}
+	page_size = 0;
+}
+
 int
 main(void)
 {
@@ -317,6 +351,8 @@ main(void)
 	    cmocka_unit_test(
 	        threads_that_meet_at_the_limit_do_not_grow_beyond_it),
 	    cmocka_unit_test(threads_together_get_at_most_max),
+	    cmocka_unit_test(
+	        objects_in_pages_share_none_whatever_the_size_of_a_page),
 	};
 
 	unit_watchdog();

@@ -5,14 +5,39 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "page_size.h"
 #include "unit.h"
 
 #define NOW 1000000000ull
+
+/* The size of each pipe on a machine where no other is granted; 0: this one. */
+static int only_size;
+
+/* In the place of the C library's. */
+int
+fcntl(int fd, int command, ...)
+{
+	va_list list;
+	long argument;
+
+	va_start(list, command);
+	argument = va_arg(list, long);
+	va_end(list);
+	if (only_size && command == F_SETPIPE_SZ) {
+		errno = EPERM;
+		return -1;
+	}
+	if (only_size && command == F_GETPIPE_SZ)
+		return only_size;
+	return (int)syscall(SYS_fcntl, fd, command, argument);
+}
 
 static struct splice_pool pool;
 static int in[2], out[2]; /* we write in[0] and read out[1] */
@@ -21,6 +46,8 @@ static int
 set_up(void **state)
 {
 	(void)state;
+	page_size = 4096;
+	only_size = 0;
 	splice_pool_init(&pool, 2);
 	assert_int_equal(
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, in), 0);
@@ -49,7 +76,7 @@ bytes_go_through_a_pipe(void **state)
 
 	(void)state;
 	assert_non_null(pipe);
-	assert_true(pipe->size >= SPLICE_PIPE_MIN);
+	assert_true(pipe->size / page_size >= SPLICE_PIPE_PAGES);
 	assert_int_equal(splice_in(pipe, in[1], 4096), -EAGAIN);
 	assert_int_equal(write(in[0], "hello", 5), 5);
 	assert_int_equal(splice_in(pipe, in[1], 4096), 5);
@@ -209,6 +236,41 @@ a_filled_pipe_is_adopted(void **state)
 	assert_int_equal(splice_pool_status(&pool).bytes, 0);
 }
 
+/* A user above the limit gets pipes of two pages, which hold two packets. */
+static void
+a_pipe_of_two_pages_is_too_small_however_large_they_are(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < UNIT_N(page_sizes); i++) {
+		uint64_t now = NOW * (i + 1);
+		struct splice_pipe *pipe;
+
+		page_size = page_sizes[i];
+		only_size = (int)(2 * page_size);
+		assert_null(splice_pool_take(&pool, now));
+		only_size = (int)(SPLICE_PIPE_PAGES * (unsigned)page_size);
+		pipe = splice_pool_take(&pool, now + NOW / 2);
+		assert_non_null(pipe);
+		assert_int_equal(
+		    splice_pool_status(&pool).pages, SPLICE_PIPE_PAGES);
+		pipe->held = 1; /* so that it is closed */
+		splice_pool_give(&pool, pipe);
+	}
+}
+
+static void
+pages_are_those_of_the_machine(void **state)
+{
+	struct splice_pipe *pipe = splice_pool_take(&pool, NOW);
+	uint64_t bytes = pipe->size;
+
+	(void)state;
+	assert_int_equal(splice_pool_status(&pool).pages, bytes / 4096);
+	page_size = 65536;
+	assert_int_equal(splice_pool_status(&pool).pages, bytes / 65536);
+	splice_pool_give(&pool, pipe);
+}
+
 int
 main(void)
 {
@@ -223,6 +285,8 @@ main(void)
 	    T(without_descriptors_there_is_none_until_a_while_has_passed),
 	    T(pipes_that_nobody_needed_for_a_while_are_closed),
 	    T(a_filled_pipe_is_adopted),
+	    T(a_pipe_of_two_pages_is_too_small_however_large_they_are),
+	    T(pages_are_those_of_the_machine),
 	};
 
 	unit_watchdog();

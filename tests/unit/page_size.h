@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ * The pages of another machine: a program that includes this answers sysconf
+ * itself, in the place of the C library.
+ */
+#ifndef UNIT_PAGE_SIZE_H
+#define UNIT_PAGE_SIZE_H
+
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+/* The sizes that kernels for arm64 are built with. */
+static const long page_sizes[] = {4096, 16384, 65536};
+/* What sysconf says; 0: the truth. */
+static long page_size;
+
+long
+sysconf(int name)
+{
+	static long (*next)(int name);
+	void *found;
+
+	/* Sanitizers ask before dlsym can be called. */
+	if (name == _SC_PAGESIZE)
+		return page_size ? page_size : (long)getauxval(AT_PAGESZ);
+	if (!next) {
+		found = dlsym(RTLD_NEXT, "sysconf");
+		memcpy(&next, &found, sizeof(found));
+	}
+	return next(name);
+}
+
+#endif
