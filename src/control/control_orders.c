@@ -28,8 +28,8 @@ follow_frontend_limits(struct control *c, struct frontend *f)
 	bool limits = maxconn > 0 && maxconn < c->budget.sessions;
 
 	if (has_changed(&f->state->maxconn_file, maxconn))
-		atomic_store_relaxed(
-		    &f->state->maxconn, limits ? maxconn : FRONTEND_NO_LIMIT);
+		(void)atomic_swap_seq(&f->state->maxconn,
+		    limits ? maxconn : FRONTEND_NO_LIMIT); /* [P12] */
 	atomic_store_relaxed(&f->state->rate_limit, f->spec->rate);
 	c->frontend_rates |= f->spec->rate > 0;
 }
@@ -107,7 +107,7 @@ void
 control_set_frontend_maxconn(
     struct control *control, struct frontend *frontend, uint32_t maxconn)
 {
-	atomic_store_relaxed(&frontend->state->maxconn, maxconn);
+	(void)atomic_swap_seq(&frontend->state->maxconn, maxconn); /* [P12] */
 	acceptors_resume(&control->proxy);
 	if (maxconn == FRONTEND_NO_LIMIT)
 		log_info("frontend %s has no maxconn of its own: the operator "

@@ -24,7 +24,7 @@ acceptor_pause(struct acceptor *a)
 	if (!atomic_swap_acq_rel(&a->paused, 1u)) {
 		do
 			a->next_paused = top;
-		while (!atomic_cas_acq_rel(&a->proxy->paused, &top, a));
+		while (!atomic_cas_seq(&a->proxy->paused, &top, a)); /* [P12] */
 	}
 }
 
@@ -83,8 +83,8 @@ pause_for_frontend(struct acceptor *a, const struct frontend *f)
 	uint32_t limit;
 
 	acceptor_pause(a);
-	limit = atomic_load_relaxed(&f->state->maxconn);
-	if (atomic_load_seq(&f->sessions->now) < limit)
+	limit = atomic_load_seq(&f->state->maxconn);    /* [P12] */
+	if (atomic_load_seq(&f->sessions->now) < limit) /* [P12] */
 		acceptors_resume(a->proxy);
 }
 
@@ -94,7 +94,7 @@ static void
 pause_for_handshakes(struct acceptor *a, const struct frontend *f)
 {
 	acceptor_pause(a);
-	if (atomic_load_seq(&f->state->handshakes.now) <
+	if (atomic_load_seq(&f->state->handshakes.now) < /* [P12] */
 	    f->spec->handshakes_max)
 		acceptors_resume(a->proxy);
 }
@@ -113,7 +113,7 @@ bool
 acceptor_waits_for_takeover(
     const struct acceptor *a, const struct frontend *frontend)
 {
-	uint32_t what = atomic_load_seq(&a->proxy->takes_over);
+	uint32_t what = atomic_load_seq(&a->proxy->takes_over); /* [P12] */
 
 	return what == TAKEOVER_OF_SOCKETS ||
 	       (what == TAKEOVER_OF_SESSIONS && frontend->spec->limits_n > 0);
@@ -138,7 +138,7 @@ acceptors_wait(struct proxy *proxy)
 void
 acceptors_begin(struct proxy *proxy, enum takeover then)
 {
-	(void)atomic_swap_seq(&proxy->takes_over, (uint32_t)then);
+	(void)atomic_swap_seq(&proxy->takes_over, (uint32_t)then); /* [P12] */
 	acceptors_resume(proxy);
 }
 
@@ -292,7 +292,7 @@ acceptors_resume(struct proxy *proxy)
 {
 	struct acceptor *a;
 
-	if (!atomic_load_relaxed(&proxy->paused))
+	if (!atomic_load_seq(&proxy->paused)) /* [P12] */
 		return;
 	a = atomic_swap_acq_rel(&proxy->paused, NULL);
 	while (a) {

@@ -35,8 +35,8 @@ note_session(
  * An owner writes its deadline, then reads when the reaper comes next.  The
  * reaper writes that it may come at any time, then reads the deadlines, and at
  * last writes when it comes next.  The first step of each is a
- * read-modify-write, and these are in one total order, so the owner of a
- * deadline that the reaper has not seen calls the reaper.  [P17] */
+ * read-modify-write, and with the second they are in one total order, so the
+ * owner of a deadline that the reaper has not seen calls the reaper.  [P17] */
 void
 proxy_set_deadline(struct proxy *proxy, uint32_t index, uint64_t deadline_ms)
 {
@@ -86,7 +86,8 @@ proxy_reap(struct proxy *proxy, uint64_t now_ms)
 	 * because the look may have missed it. */
 	(void)atomic_swap_seq(&proxy->next_reap_ms, UINT64_MAX); /* [P17] */
 	for (uint32_t i = 0; i < made; i++) {
-		uint64_t deadline = atomic_load_relaxed(&proxy->deadlines[i]);
+		uint64_t deadline =
+		    atomic_load_seq(&proxy->deadlines[i]); /* [P17] */
 
 		if (deadline == 0)
 			continue;
@@ -111,7 +112,7 @@ proxy_note_all(struct proxy *proxy, uint32_t note)
 	uint32_t made = slab_made(&proxy->sessions);
 
 	for (uint32_t i = 0; i < made; i++)
-		if (atomic_load_relaxed(&proxy->deadlines[i]) != 0)
+		if (atomic_load_seq(&proxy->deadlines[i]) != 0) /* [P27] */
 			note_session(proxy, i, UINT64_MAX, note);
 }
 
