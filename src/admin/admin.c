@@ -7,12 +7,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "admin/admin_directory.h"
 #include "admin/admin_socket.h"
 #include "commands/expiring.h"
 #include "commands/report.h"
 #include "stats/info.h"
 #include "base/aligned_timer.h"
 #include "base/clock.h"
+#include "base/log.h"
 
 #define PULSE_MS 1000
 
@@ -34,6 +36,7 @@ struct sockets {
 struct admin {
 	struct sockets sockets;
 	struct sockets next; /* between prepare and commit; all NULL: none */
+	bool is_open;        /* the first commit is done */
 	struct list left;    /* clients of sockets that are closed */
 	struct client_slices slices;
 	struct command_env env;
@@ -140,6 +143,42 @@ find_socket(const struct admin *admin, const struct admin_spec *spec)
 	return NULL;
 }
 
+/* Returns whether the socket of the spec is one of the start, or has been
+ * missing since.  Such a socket gets its directory made, and lfproxy runs on
+ * without it if that cannot be.  A socket that a reload adds is refused with
+ * the reload, which then has changed nothing. */
+static bool
+is_of_start(const struct admin *admin, const struct admin_spec *spec)
+{
+	const struct admin_list *specs = &admin->sockets.specs;
+
+	for (size_t i = 0; i < specs->n; i++)
+		if (addr_equal(&specs->all[i].addr, &spec->addr))
+			return true;
+	return !admin->is_open;
+}
+
+/* Opens a socket.  Returns false with err set if lfproxy cannot do without. */
+static bool
+open_socket(struct admin *admin, const struct admin_spec *spec, struct err *err)
+{
+	const struct spec *model = control_model(admin->env.control)->spec;
+	bool of_start = is_of_start(admin, spec);
+	struct admin_socket *socket;
+
+	if (of_start)
+		admin_directory_make(spec, &model->global);
+	socket = admin_socket_open(spec, &admin->env, &admin->slices, err);
+	if (socket) {
+		admin->next.all[admin->next.n++] = socket;
+		return true;
+	}
+	if (!of_start || !admin_directory_refuses(spec))
+		return false;
+	log_warning("running without the admin socket: %s", err->text);
+	return true;
+}
+
 /* Opens a socket, or prepares the one that is open already. */
 static bool
 prepare_socket(
@@ -148,13 +187,11 @@ prepare_socket(
 	struct admin_socket *socket = find_socket(admin, spec);
 
 	if (!socket)
-		socket =
-		    admin_socket_open(spec, &admin->env, &admin->slices, err);
-	else if (!admin_socket_prepare(socket, spec, err))
+		return open_socket(admin, spec, err);
+	if (!admin_socket_prepare(socket, spec, err))
 		return false;
-	if (socket)
-		admin->next.all[admin->next.n++] = socket;
-	return socket != NULL;
+	admin->next.all[admin->next.n++] = socket;
+	return true;
 }
 
 bool
@@ -204,6 +241,7 @@ admin_commit(struct admin *admin, struct changes *changes)
 			admin_socket_leave(
 			    before.all[i], &admin->left, changes);
 	admin->sockets = admin->next;
+	admin->is_open = true;
 	admin->next = (struct sockets){.all = NULL};
 	for (size_t i = 0; i < admin->sockets.n; i++)
 		admin_socket_commit(admin->sockets.all[i], changes);

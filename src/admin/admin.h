@@ -22,8 +22,9 @@
 struct admin;
 struct command_env;
 
-/* Binds the sockets that the model's spec.global.admin names.  Returns NULL
- * with err set on failure. */
+/* Binds the sockets that the model's spec.global.admin names.  A missing
+ * directory is made; lfproxy runs on without a socket whose directory cannot be
+ * made or written.  Returns NULL with err set on any other failure. */
 struct admin *admin_open(struct control *control, struct err *err) MUST_CHECK;
 
 /* Closes all sockets and connections.  admin may be NULL. */

@@ -5,6 +5,7 @@
 # bats file_tags=onethread
 
 load helpers
+load rights
 
 ADMIN=$T/admin.sock
 SOCKETS=
@@ -291,4 +292,63 @@ assert b"" in [s.recv(100) for s in socks]
 	run -0 "$CTL" -S "$ADMIN" reload
 	[[ $output == *"lfproxy.ini:"*": $warning"* ]] || fail "$output"
 	wait_for 10 lfproxy_said "^lfproxy: .*lfproxy.ini:[0-9]+: $warning"
+}
+
+@test "admin sockets: a missing directory is made, but none above it" {
+	SOCKETS="admin = $T/made/a.sock\nadmin = $T/no/where/b.sock" start_it
+	equal "the mode" 755 "$(stat -c %a "$T/made")"
+	"$CTL" -S "$T/made/a.sock" show cli level
+	lfproxy_said 'warning: running without the admin socket: cannot listen on unix:.*/no/where/b.sock: No such file or directory.*the directory .*/no/where. does not exist'
+	[ ! -e "$T/no" ]
+	# A reload does not mind, and makes it as soon as it can.
+	equal "the answer" "No change." "$("$CTL" -S "$T/made/a.sock" reload)"
+	mkdir "$T/no"
+	"$CTL" -S "$T/made/a.sock" reload
+	"$CTL" -S "$T/no/where/b.sock" show cli level
+}
+
+start_it() {
+	LOG=stderr
+	start_app a
+	web a
+}
+
+@test "admin sockets: a reload that adds one without a directory is refused" {
+	SOCKETS="admin = $ADMIN" start_it
+	sed -i "s|^admin = .*|admin = $T/no/where/a.sock|" "$T/lfproxy.ini"
+	run -1 "$CTL" -S "$ADMIN" reload
+	[[ $output == *"the directory '$T/no/where' does not exist"* ]]
+	"$CTL" -S "$ADMIN" show cli level
+}
+
+@test "admin sockets: the directory that root makes is the user's" {
+	need_nobody
+	chmod 755 "$T"
+	SOCKETS="user = nobody\nadmin = $T/made/a.sock" start_it
+	equal "the owner" nobody "$(stat -c %U "$T/made")"
+	stop_lfproxy
+	[ ! -e "$T/made/a.sock" ]
+}
+
+@test "admin sockets: lfproxy runs where it may write no directory" {
+	local as=()
+
+	if [ "$(id -u)" -eq 0 ]; then
+		need_nobody
+		as=(setpriv --reuid nobody --regid nogroup --clear-groups)
+	fi
+	mkdir "$T/closed"
+	chmod 555 "$T/closed"
+	LIMIT="${as[*]}" SOCKETS="admin = $T/closed/a.sock\nadmin = $T/closed/in/b.sock" start_it
+	lfproxy_said 'running without the admin socket: .*/closed/a.sock: Permission denied'
+	lfproxy_said 'running without the admin socket: .*/closed/in/b.sock'
+	equal "the answer" a "$(fetch "$(url)")"
+}
+
+@test "admin sockets: one that another lfproxy serves is an error, whatever its directory" {
+	SOCKETS="admin = $T/made/a.sock" start_it
+	chmod 555 "$T/made"
+	run -3 "$BUILD/lfproxy" -l 127.0.0.1:0 -s 127.0.0.1:9 -a "$T/made/a.sock"
+	[[ $output == *"another lfproxy serves the admin socket '$T/made/a.sock'"* ]]
+	chmod 755 "$T/made"
 }
