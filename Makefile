@@ -140,7 +140,7 @@ UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
 .PHONY: all help run demo-tools clean install uninstall deb tools units check check-all \
 	check-timing check-long check-san \
-	check-sim check-model check-package check-service check-page page-picture fuzz fuzz-minimize fuzzers lab lab-matrix \
+	check-sim check-model check-package check-service check-image image check-page page-picture fuzz fuzz-minimize fuzzers lab lab-matrix \
 	lab-predict lab-calibrate \
 	top-picture bench bench-deps bench-profile bench-faults bench-checks bench-admin \
 	bench-upgrades soak \
@@ -447,6 +447,18 @@ page-deps:
 	@scripts/install-deps page
 	@$(MAKE) --no-print-directory all tools
 .PHONY: page-deps
+
+# BUILD_OPTIONS="--network host" goes to podman's or docker's build.
+IMAGE       ?= lfproxy:$(VERSION)
+BASE        ?= debian:13-slim
+BUILD_OPTIONS ?=
+image: ## build the container image with podman or docker; IMAGE=lfproxy:1.0 BASE=debian:13-slim
+	@scripts/image $(VERSION) $(IMAGE) $(BASE) $(BUILD_OPTIONS)
+
+check-image: ## the container image, built without a registry and run by podman; root; 4 minutes after the first
+	@scripts/install-deps image
+	@$(MAKE) --no-print-directory tools
+	@scripts/run-tests $(MODE) image
 
 check-model: ## the SPIN models of the core, and that they catch planted bugs
 	@scripts/install-deps check
