@@ -607,6 +607,8 @@ install: all ## install below DESTDIR and PREFIX; an existing lfproxy.ini stays
 	install -d $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(ZSH_COMPLETIONS) $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(EXAMPLES) $(DESTDIR)$(EXAMPLEDIR)
+	install -m 644 packaging/systemd/lfproxy.service.d/credentials.conf.example \
+	    $(DESTDIR)$(EXAMPLEDIR)/credentials.conf
 	install -d $(DESTDIR)$(HOOKDIR)
 	sed 's|/usr/lib/lfproxy|$(HOOKDIR)|g' packaging/certbot/lfproxy-deploy \
 	    >$(DESTDIR)$(HOOKDIR)/lfproxy-deploy
@@ -631,7 +633,8 @@ uninstall: ## stop the service and remove what install installed, but for lfprox
 	    $(COMPLETIONS))
 	rm -f $(patsubst etc/completion/%,$(DESTDIR)$(ZSHDIR)/%, \
 	    $(ZSH_COMPLETIONS))
-	rm -f $(patsubst etc/examples/%,$(DESTDIR)$(EXAMPLEDIR)/%,$(EXAMPLES))
+	rm -f $(patsubst etc/examples/%,$(DESTDIR)$(EXAMPLEDIR)/%,$(EXAMPLES)) \
+	    $(DESTDIR)$(EXAMPLEDIR)/credentials.conf
 	rm -f $(DESTDIR)$(HOOKDIR)/lfproxy-deploy
 	rm -f $(DESTDIR)$(SYSUSERSDIR)/lfproxy.conf
 	rm -f $(DESTDIR)$(UNITDIR)/lfproxy.service

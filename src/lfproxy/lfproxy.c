@@ -24,6 +24,7 @@
 #include "control/control.h"
 #include "control/root.h"
 #include "control/server_names.h"
+#include "control/service.h"
 #include "control/sets.h"
 #include "control/signals.h"
 #include "control/syscall_filter.h"
@@ -215,8 +216,25 @@ enter_surroundings(const struct options *options)
 	return EXIT_STATUS_OK;
 }
 
+static bool
+load_again(const void *options, struct spec **ret_spec, struct err_list *errors)
+{
+	return options_load(options, ret_spec, errors);
+}
+
+/* -t: prints what is wrong with a valid configuration. */
+static void
+test_configuration(const struct options *options, const struct service *service,
+    struct spec *spec)
+{
+	service_try(service, spec, load_again, options);
+	server_names_check(spec, TEST_NAMES_WAIT_MS, stderr);
+	sets_check(spec, stderr);
+	print_valid(spec);
+}
+
 static int
-use_configuration(const struct options *options)
+use_configuration(const struct options *options, const struct service *service)
 {
 	struct spec *spec;
 	struct err err;
@@ -236,9 +254,7 @@ use_configuration(const struct options *options)
 	if (options->action == OPTIONS_PRINT) {
 		config_print(spec, stdout);
 	} else {
-		server_names_check(spec, TEST_NAMES_WAIT_MS, stderr);
-		sets_check(spec, stderr);
-		print_valid(spec);
+		test_configuration(options, service, spec);
 	}
 	spec_free(spec);
 	return EXIT_STATUS_OK;
@@ -259,6 +275,9 @@ reload_process(pid_t pid)
 static int
 run_action(const struct options *options)
 {
+	struct service service = {.text = NULL};
+	int status;
+
 	if (options->action != OPTIONS_RUN)
 		signals_release();
 	switch (options->action) {
@@ -276,12 +295,16 @@ run_action(const struct options *options)
 		return EXIT_STATUS_OK;
 	case OPTIONS_RELOAD:
 		return reload_process(options->pid);
-	case OPTIONS_RUN:
 	case OPTIONS_TEST:
 	case OPTIONS_PRINT:
+		service_find(options->files, options->files_n, &service);
+		break;
+	case OPTIONS_RUN:
 		break;
 	}
-	return use_configuration(options);
+	status = use_configuration(options, &service);
+	service_fini(&service);
+	return status;
 }
 
 /* If the caller has closed a standard descriptor, its number would go to some

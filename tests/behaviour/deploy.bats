@@ -77,7 +77,7 @@ refused() {
 	equal "files" www.pem "$(ls -A "$T/sites")"
 }
 
-@test "deploy: what cannot be used replaces nothing, and is named" {
+@test "deploy: an unusable pair replaces nothing, and the error names it" {
 	lineage www
 	deploy www
 	cp "$T/sites/www.pem" "$T/before.pem"

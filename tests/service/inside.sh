@@ -451,6 +451,136 @@ a_log_file_outside_the_sandbox_names_the_setting() {
 	until_true 10 grep -q ' web app/a ' /var/log/lfproxy/access.log
 }
 
+# tested [PATTERN]: root's -t says that the file is valid; with a warning about
+# the service only if there is a PATTERN for it.
+tested() {
+	quietly /usr/sbin/lfproxy -t -c "$ini"
+	says 'configuration is valid$'
+	if [ $# -gt 0 ]; then
+		says "warning: .*lfproxy.service.* 'lfproxy': .*$1"
+	else
+		fails grep 'lfproxy.service' "$said"
+	fi
+}
+
+# serve_tls OPTION...: and a listen with TLS, of a [tls public] with these lines.
+serve_tls() {
+	configure "$admin"
+	sed -i 's/^listen = .*8080$/&\nlisten = 127.0.0.1:8443 tls=public/' "$ini"
+	printf '%s\n' '[tls public]' "$@" >>"$ini"
+}
+
+# new_cert CERT KEY: where only root may read the key.
+new_cert() {
+	mkdir -p "${1%/*}" "${2%/*}"
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
+	    -days 2 -subj /CN=www -keyout "$2" -out "$1" 2>/dev/null
+	chmod 600 "$2"
+	chmod 644 "$1"
+}
+
+# served: the fingerprint of the certificate that clients get.
+served() {
+	openssl s_client -connect 127.0.0.1:8443 </dev/null 2>/dev/null |
+	    openssl x509 -noout -fingerprint
+}
+
+serves_cert() {
+	[ "$(served)" = "$(openssl x509 -noout -fingerprint -in "$1")" ]
+}
+
+check a_test_by_root_says_what_the_unit_may_not_do
+a_test_by_root_says_what_the_unit_may_not_do() {
+	configure "$admin" 'log = file=/var/log/lfproxy/access.log' \
+	    'state_file = /var/lib/lfproxy/state'
+	sed -i 's/127.0.0.1:8080/&\nlisten = 127.0.0.1:81/' "$ini"
+	tested
+	# systemctl show has the same while nothing runs.
+	systemctl stop lfproxy.service
+	tested
+	configure 'admin = /run/other/admin.sock'
+	tested "admin: '/run/other' cannot be written: No such file"
+	mkdir -p /srv/open && chown lfproxy /srv/open
+	configure 'state_file = /srv/open/state'
+	tested "state_file: '/srv/open' cannot be written: Read-only"
+	configure 'admin = /tmp/admin.sock'
+	tested '/tmp/admin.sock is in .*PrivateTmp='
+	configure 'user = daemon'
+	tested 'user = daemon takes the rights of root'
+	configure 'maxconn = 1000000'
+	tested 'maxconn = 1000000 takes'
+	configure
+	printf '[list l]\nfile = /root/list\n' >>"$ini"
+	sed -i 's/^backend = app/&\ndeny = list:l/' "$ini"
+	: >/root/list
+	tested 'Permission denied'
+	new_cert /etc/lfproxy/tls/www.pem /etc/ssl/private/www.key
+	serve_tls 'cert = /etc/lfproxy/tls/www.pem key=/etc/ssl/private/www.key'
+	tested "/etc/ssl/private/www.key' cannot be read: Permission denied"
+	fails quietly systemctl restart lfproxy.service
+	systemctl reset-failed lfproxy.service
+	configure "$admin"
+	systemctl start lfproxy.service
+}
+
+check a_key_comes_as_a_credential
+a_key_comes_as_a_credential() {
+	local before drop_in=/run/systemd/system/lfproxy.service.d/credentials.conf
+
+	new_cert /etc/lfproxy/tls/www.pem /etc/ssl/private/www.key
+	cp /usr/share/doc/lfproxy/examples/credentials.conf "$drop_in"
+	systemctl daemon-reload
+	# shellcheck disable=SC2016 # of the file
+	serve_tls 'cert = /etc/lfproxy/tls/www.pem key=${CREDENTIALS_DIRECTORY}/www.key'
+	systemctl restart lfproxy.service
+	serves_cert /etc/lfproxy/tls/www.pem
+	tested
+	sed -i 's/^server = a .*/&\nserver = b 127.0.0.1:9001/' "$ini"
+	systemctl reload lfproxy.service
+	[[ $(property StatusText) == 'Ready; reloaded with 1 change'* ]]
+	before=$(property MainPID)
+	lfproxyctl upgrade
+	until_true 10 moved_from "$before"
+	serves_cert /etc/lfproxy/tls/www.pem
+	systemctl reload lfproxy.service
+	# A reload reads the copy that systemd made at the start; a restart makes
+	# another one.
+	cp /etc/lfproxy/tls/www.pem /tmp/former.pem
+	new_cert /tmp/new.pem /etc/ssl/private/www.key
+	systemctl reload lfproxy.service
+	serves_cert /tmp/former.pem
+	cp /tmp/new.pem /etc/lfproxy/tls/www.pem
+	fails quietly systemctl reload lfproxy.service
+	journal_says 'the key does not belong to the certificate'
+	serves_cert /tmp/former.pem
+	systemctl restart lfproxy.service
+	serves_cert /tmp/new.pem
+	rm "$drop_in"
+	systemctl daemon-reload
+	configure "$admin"
+	systemctl restart lfproxy.service
+}
+
+check the_deploy_hook_makes_files_that_the_service_reads
+the_deploy_hook_makes_files_that_the_service_reads() {
+	local live=/etc/letsencrypt/live/www.example.test
+
+	mkdir -p /etc/letsencrypt/live
+	chmod 700 /etc/letsencrypt/live
+	new_cert "$live/fullchain.pem" "$live/privkey.pem"
+	RENEWED_LINEAGE=$live /usr/lib/lfproxy/lfproxy-deploy
+	serve_tls 'cert_dir = /etc/lfproxy/tls/sites'
+	tested
+	systemctl reload lfproxy.service
+	serves_cert "$live/fullchain.pem"
+	new_cert "$live/fullchain.pem" "$live/privkey.pem"
+	RENEWED_LINEAGE=$live /usr/lib/lfproxy/lfproxy-deploy
+	until_true 20 serves_cert "$live/fullchain.pem"
+	configure "$admin"
+	systemctl reload lfproxy.service
+	rm -r /etc/letsencrypt /etc/lfproxy/tls
+}
+
 check a_user_of_the_group_needs_no_root
 a_user_of_the_group_needs_no_root() {
 	useradd joe && useradd -G lfproxy ann
@@ -777,6 +907,7 @@ make_uninstall_stops_the_service_and_gives_way() {
 	quietly make -s -C /src uninstall
 	fails systemctl is-active -q lfproxy.service
 	[ ! -e "$local_unit" ]
+	[ ! -e /usr/local/lib/lfproxy ]
 }
 
 run_tests
