@@ -452,8 +452,9 @@ retry_budget = 0%
 retry_budget_min = 0" with_fallback "a b" "backend = app fallback=sorry"
 	answers a none --raw hello
 	answers b none --raw hello
-	kill -9 "${PIDS[a]}" "${PIDS[b]}"
-	unset "PIDS[a]" "PIDS[b]"
+	# Until they have ended they may accept a session and reset it.
+	end a KILL
+	end b KILL
 	# The first sessions come before the checks have noticed.
 	# shellcheck disable=SC2086
 	spawn load $SNI load "$(listening web)" a.example
