@@ -384,10 +384,10 @@ reloads() {
 		common
 		cat <<-END
 			[frontend shut]
-			listen = 127.0.0.1:0
+			listen = 127.0.0.1:$(free_port)
 			backend = app
 			[frontend paused]
-			listen = 127.0.0.1:0
+			listen = 127.0.0.1:$(free_port)
 			backend = app
 		END
 	} >"$T/more"

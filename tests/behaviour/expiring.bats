@@ -89,7 +89,7 @@ state() {
 	start_app b
 	start_app c
 	start_app agent
-	BACKEND='check = connect interval=1h' \
+	WEB=127.0.0.1:$(free_port) BACKEND='check = connect interval=1h' \
 	    web a b "c agent=on agent_addr=$(addr agent | cut -d: -f1) agent_port=$(addr agent | cut -d: -f2) agent_interval=1h"
 	wait_for 10 is check_status a L4OK
 	wait_for 10 is check_status b L4OK
@@ -246,7 +246,7 @@ print(len(ids), ids[0], ids[-1])')"
 
 # bats test_tags=onethread
 @test "expiring: over a reload it holds by name, and the file's word is the last" {
-	two
+	WEB=127.0.0.1:$(free_port) two
 	# The file has a new weight for b now; the pools match the file.
 	sed -i 's/^server = b .*/& weight=70/' "$T/lfproxy.ini"
 	ask "set weight app/a 50 for 2s; set weight app/b 50 for 2s; set maxconn server app/b 9 for 2s; set pool main threads 3 for 2s; disable frontend web for 2s; reload; get weight app/a; get weight app/b; show servers state app; show expiring" \

@@ -344,7 +344,8 @@ async def main():
 asyncio.run(main())' "${@:2}"
 }
 
-# free_port: of 127.0.0.1; see hold_port.
+# free_port: of 127.0.0.1; see hold_port.  A frontend that is disabled and enabled
+# again needs one: meanwhile the kernel may give its port to another program.
 free_port() {
 	local held
 

@@ -14,7 +14,8 @@ monitored() {
 	{
 		printf '[global]\nlog = off\nhttp = 127.0.0.1:0\n'
 		printf 'admin = %s\n' "$T/admin.sock"
-		printf '[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n'
+		printf '[frontend web]\nlisten = %s\nbackend = app\n' \
+		    "${WEB:-127.0.0.1:0}"
 		printf '[backend app]\n'
 		printf 'check = connect interval=100ms fall=1 timeout=5s rise=1\n'
 		for name in "$@"; do
@@ -77,7 +78,7 @@ frontend web: backend canary has 1 usable server' "$output"
 
 @test "http: a frontend that accepts no connections is not ready" {
 	start_app a
-	monitored a
+	WEB=127.0.0.1:$(free_port) monitored a
 	wait_for 10 ready_is 200
 	"$CTL" -S "$T/admin.sock" disable frontend web
 	ask 503 /readyz

@@ -292,7 +292,7 @@ end_load_anyhow() {
 	local before
 
 	start_app a
-	web a
+	WEB=127.0.0.1:$(free_port) web a
 	hold held 2
 	wait_for 10 is scur a 2
 	before=$(url)
