@@ -56,6 +56,13 @@ unhurried() {
 	[[ $2 == *"$1"* ]] || echo "$1 = 10m"
 }
 
+# becomes KEY VALUE: in each section that has KEY, by a reload.  What a client is to
+# lose by a short time, the next one may need on a busy machine.
+becomes() {
+	sed -i "s/^$1 = .*/$1 = $2/" "$T/lfproxy.ini"
+	"$CTL" -S "$ADMIN" reload
+}
+
 # -- asserting --
 
 fail() {

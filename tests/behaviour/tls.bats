@@ -321,6 +321,7 @@ resumes() {
 	tls_tool hello "$(listening web)" --size 0
 	wait_for 10 sessions_ended 2
 	equal "timeouts" 2 "$(sessions | grep -c ' web/1: Timeout during SSL handshake')"
+	becomes timeout_handshake 10m
 	equal "afterwards" a "$(https www.example)"
 }
 

@@ -312,14 +312,15 @@ until_logged() {
 @test "tlsfacts: tcplog has HAProxy's lines of handshakes that fail" {
 	authority
 	start_echo a
-	GLOBAL="log = file=$T/log" DEFAULTS="timeout_handshake = 300ms" \
-	    WEB="127.0.0.1:0 tls=down" web a
+	GLOBAL="log = file=$T/log" WEB="127.0.0.1:0 tls=down" web a
 	make_ca alone
 	connect "$(listening web)" --ca "$T/alone.pem" --sni app.example
 	wait_for 10 has_match \
 	    ' web/1: SSL handshake failure \(tlsv1 alert unknown ca\)$' "$T/log"
+	becomes timeout_handshake 300ms
 	run -0 bash -c 'exec 3<>"/dev/tcp/127.0.0.1/$0" && printf "\26\3" >&3 &&
 	    cat <&3' "$(port web)"
+	becomes timeout_handshake 10m
 	wait_for 10 has_match ' web/1: Timeout during SSL handshake$' "$T/log"
 	connect "$(listening web)"
 	wait_for 10 has_match ' web app/a [0-9/]* [0-9]* [-A-Z]{2} ' "$T/log"
