@@ -39,6 +39,51 @@ bench_python() {
 	[ "$status" -eq 0 ]
 }
 
+# Symptom: a bench that had failed left the proxy behind that it was waiting for.
+# bats test_tags=unsanitized
+@test "bench: a proxy that never answers is ended, with all below it" {
+	bench_python - <<-END
+		import measuring.process
+		from contenders import start_on_ports
+		measuring.process.DEADLINE_S = 0.5
+		argv = ["bash", "-c", "trap : TERM; sleep 1000 & echo \$\$ \$! "
+		        ">$T/pids; while true; do wait; done"]
+		try:
+		    start_on_ports("slow", ["127.0.0.1:1"], "127.0.0.1",
+		                   lambda addresses, folder: "", argv)
+		except measuring.process.MeasuringError as error:
+		    print(error)
+	END
+	[ "$status" -eq 0 ]
+	[[ $output == "slow does not get there" ]]
+	read -r shell sleeper <"$T/pids"
+	wait_for 10 ended "$shell"
+	wait_for 10 ended "$sleeper"
+}
+
+# of_session PID COMMAND: whether COMMAND is running in that session.
+of_session() {
+	ps -s "$1" -o stat=,comm= | grep -v '^Z' | grep -qE "$2"
+}
+
+no_session() {
+	! of_session "$1" .
+}
+
+# bats test_tags=unsanitized
+@test "bench: SIGTERM ends a bench and the proxies that it has started" {
+	local name
+
+	for name in TERM HUP; do
+		spawn bench env PYTHONPATH="$ROOT/tests" PEERS=machine python3 \
+		    -B "$ROOT/tests/bench/bench.py" "$BUILD" "$T/report.md" \
+		    --only keep-alive
+		wait_for 10 of_session "${PIDS[bench]}" 'lfproxy|haproxy|nginx'
+		signal bench "$name"
+		wait_for 10 no_session "${PIDS[bench]}"
+	done
+}
+
 @test "bench: a flooding client stops on SIGTERM" {
 	start_app a
 	spawn flood "$TOOLS/badclient" never-read "$(addr a)" --count 50 \

@@ -98,6 +98,7 @@ class Load:
         if code is None:
             return
         self.judge(code)
+        self.stop()
         self.start()
 
     def judge(self, code):

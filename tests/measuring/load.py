@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 
-from measuring.process import DEADLINE_S, MeasuringError
+from measuring.process import DEADLINE_S, MeasuringError, Process
 from measuring.short import MOMENT, brief
 
 UNITS = {"us": 1.0, "ms": 1e3, "s": 1e6}
@@ -70,12 +70,9 @@ def lab_load(build, address, connections, rate, ms, slow_us=0, warm_ms=100):
 
 
 def run_lab_load(build, address, *options):
-    done = subprocess.run([f"{build}/lab/lab_load", *map(str, options),
-                           address], capture_output=True, text=True,
-                          timeout=2 * DEADLINE_S, check=False)
-    if done.returncode != 0:
-        raise MeasuringError(f"lab_load failed: {done.stdout}{done.stderr}")
-    return json.loads(done.stdout)
+    return Process([f"{build}/lab/lab_load", *options, address],
+                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                   text=True).told(2 * DEADLINE_S)
 
 
 def tlsload_argv(build, mode, address, *options):
@@ -91,13 +88,14 @@ def tlsload(build, mode, address, *options, marked=None):
     if marked:
         argv.insert(2, "--marks")
     seen, said = [], ""
-    with subprocess.Popen(argv, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as child:
-        for line in child.stdout:
+    with Process(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                 text=True) as load:
+        for line in load.child.stdout:
             if line in ("warm\n", "done\n"):
                 seen.append(marked())
             said = line
-        error = child.stderr.read()
-    if child.returncode != 0:
+        error = load.child.stderr.read()
+        load.child.wait(DEADLINE_S)
+    if load.child.returncode != 0:
         raise MeasuringError(f"tlsload {mode} failed: {error}")
     return {**json.loads(said), "marked": seen}

@@ -1,17 +1,55 @@
 # SPDX-License-Identifier: MIT
 """Processes that are started, waited for and ended.
 
-Everything listens on ports of 127.0.0.1 that the kernel chooses, and everything
-that was started is ended by whoever started it."""
+Everything listens on ports of 127.0.0.1 that the kernel chooses.  What was
+started is ended with its `with`, and at the latest when this program ends: by an
+exception, or by a signal other than SIGKILL."""
 
+import atexit
+import contextlib
+import json
 import os
 import re
 import selectors
 import signal
 import subprocess
+import sys
 import time
 
 DEADLINE_S = 20
+# All that were started and not stopped yet.
+running = set()
+
+
+def stop_all():
+    for process in list(running):
+        process.stop()
+
+
+def end(number, _):
+    """Ends this program as after an error, so that all `with` take effect."""
+    sys.exit(128 + number)
+
+
+atexit.register(stop_all)
+for ending in (signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(ending) == signal.SIG_DFL:
+        signal.signal(ending, end)
+
+
+def descendants(pid):
+    """The process and all below it."""
+    found = [pid]
+    for parent in found:
+        try:
+            tasks = os.listdir(f"/proc/{parent}/task")
+            for task in tasks:
+                path = f"/proc/{parent}/task/{task}/children"
+                with open(path, encoding="ascii") as file:
+                    found += [int(word) for word in file.read().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
 
 
 class MeasuringError(Exception):
@@ -48,11 +86,12 @@ def wait_until(condition, what):
 
 
 class Process:
-    """A child that ends with the `with`."""
+    """A child that ends with the `with`, and all below it."""
 
     def __init__(self, argv, **pipes):
         self.argv = [str(a) for a in argv]
         self.child = subprocess.Popen(self.argv, **pipes)
+        running.add(self)
 
     def __enter__(self):
         return self
@@ -60,18 +99,43 @@ class Process:
     def __exit__(self, *exception):
         self.stop()
 
-    def stop(self):
-        for name in (signal.SIGTERM, signal.SIGKILL):
-            if self.child.poll() is None:
-                self.child.send_signal(name)
+    @contextlib.contextmanager
+    def unless_it_fails(self):
+        """Stops the process only if the body raises."""
+        try:
+            yield self
+        except BaseException:
+            self.stop()
+            raise
+
+    def told(self, seconds):
+        """Waits until the process has ended; what it has printed is JSON."""
+        with self:
             try:
-                self.child.wait(DEADLINE_S if name == signal.SIGTERM else None)
-                break
+                out, err = self.child.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired as error:
+                raise MeasuringError(f"{self.argv[0]}: {error}") from error
+        if self.child.returncode != 0:
+            raise MeasuringError(f"{self.argv[0]} failed: {err}")
+        return json.loads(out)
+
+    def stop(self):
+        if self.child.poll() is None:
+            self.child.terminate()
+            try:
+                self.child.wait(DEADLINE_S)
             except subprocess.TimeoutExpired:
-                continue
+                self.kill()
         for stream in (self.child.stdin, self.child.stdout, self.child.stderr):
             if stream:
                 stream.close()
+        running.discard(self)
+
+    def kill(self):
+        for pid in descendants(self.child.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.child.wait()
 
 
 class AppServer(Process):
