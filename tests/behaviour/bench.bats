@@ -111,6 +111,9 @@ tls_load() {
 	tls_load handshakes --connections 4 --count 20 --resume --tls 1.2
 	[ "$status" -eq 0 ]
 	[[ $output == *'"handshakes": 20, "resumed": 16, '*'"TLSv1.2"'* ]]
+	tls_load handshakes --count 1 --groups P-256
+	[ "$status" -eq 0 ]
+	[[ $output == *'"group": "secp256r1"'* ]]
 	tls_load handshakes --count 1 --requests 0 --alpn x,http/1.1
 	[ "$status" -eq 0 ]
 	[[ $output == *'"handshakes": 1, '*'"alpn": "http/1.1"'* ]]

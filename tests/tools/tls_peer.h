@@ -18,7 +18,8 @@ struct tls_wishes {
 	const char *cert;    /* PEM: chain and key of our own */
 	const char *ciphers; /* of TLS 1.2 */
 	const char *ciphersuites; /* of TLS 1.3 */
-	unsigned char alpn[256];  /* as on the wire */
+	const char *groups; /* of the key exchange, the preferred one first */
+	unsigned char alpn[256]; /* as on the wire */
 	size_t alpn_n;
 	bool no_tickets;
 };
@@ -33,9 +34,10 @@ static inline bool tls_option(struct tls_wishes *w, int option, char *value);
 	    {"cert", required_argument, NULL, 0x103},                          \
 	    {"ciphers", required_argument, NULL, 0x104},                       \
 	    {"ciphersuites", required_argument, NULL, 0x105},                  \
-	    {"alpn", required_argument, NULL, 0x106},                          \
+	    {"groups", required_argument, NULL, 0x106},                        \
+	    {"alpn", required_argument, NULL, 0x107},                          \
 	{                                                                      \
-		"no-tickets", no_argument, NULL, 0x107                         \
+		"no-tickets", no_argument, NULL, 0x108                         \
 	}
 #define TLS_USAGE                                                              \
 	"TLS:\n"                                                               \
@@ -46,6 +48,7 @@ static inline bool tls_option(struct tls_wishes *w, int option, char *value);
 	"  --cert FILE        our chain and key\n"                             \
 	"  --alpn NAME[,...]  protocols\n"                                     \
 	"  --ciphers WORDS    of TLS 1.2; --ciphersuites: of TLS 1.3\n"        \
+	"  --groups NAME[:..] of the key exchange\n"                           \
 	"  --no-tickets       neither ask for session tickets nor make any\n"
 
 static inline void
@@ -68,13 +71,13 @@ static inline bool
 tls_option(struct tls_wishes *w, int option, char *value)
 {
 	const char **to[] = {&w->version, &w->sni, &w->ca, &w->cert,
-	    &w->ciphers, &w->ciphersuites};
+	    &w->ciphers, &w->ciphersuites, &w->groups};
 
-	if (option >= 0x100 && option <= 0x105)
+	if (option >= 0x100 && option <= 0x106)
 		*to[option - 0x100] = value;
-	else if (option == 0x106)
-		tls_parse_alpn(w, value);
 	else if (option == 0x107)
+		tls_parse_alpn(w, value);
+	else if (option == 0x108)
 		w->no_tickets = true;
 	else
 		return false;
@@ -137,6 +140,7 @@ tls_make_context(const struct tls_wishes *w, bool server)
 	    (w->ciphers && SSL_CTX_set_cipher_list(context, w->ciphers) != 1) ||
 	    (w->ciphersuites &&
 	        SSL_CTX_set_ciphersuites(context, w->ciphersuites) != 1) ||
+	    (w->groups && SSL_CTX_set1_groups_list(context, w->groups) != 1) ||
 	    (w->alpn_n > 0 && !server &&
 	        SSL_CTX_set_alpn_protos(
 	            context, w->alpn, (unsigned)w->alpn_n) != 0))

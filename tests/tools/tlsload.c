@@ -87,9 +87,10 @@ print_facts(void)
 	printf("\"handshakes\": %" PRIu64 ", \"resumed\": %" PRIu64
 	       ", \"unclean\": %" PRIu64 ", \"errors\": %" PRIu64
 	       ", \"version\": \"%s\", "
-	       "\"cipher\": \"%s\", \"alpn\": \"%s\"",
+	       "\"cipher\": \"%s\", \"group\": \"%s\", "
+	       "\"alpn\": \"%s\"",
 	    sum.handshakes, sum.resumed, sum.unclean, sum.failures,
-	    facts.version, facts.cipher, facts.alpn);
+	    facts.version, facts.cipher, facts.group, facts.alpn);
 }
 
 static double

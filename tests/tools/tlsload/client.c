@@ -139,9 +139,12 @@ client_end(struct client *c)
 static void
 note_facts(SSL *ssl)
 {
+	const char *group =
+	    SSL_group_to_name(ssl, (int)SSL_get_negotiated_group(ssl));
 	const unsigned char *name;
 	unsigned n;
 
+	snprintf(facts.group, sizeof(facts.group), "%s", group ? group : "");
 	snprintf(
 	    facts.version, sizeof(facts.version), "%s", SSL_get_version(ssl));
 	snprintf(

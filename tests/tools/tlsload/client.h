@@ -70,7 +70,7 @@ extern struct tlsload_sums {
 
 /* What the first handshake has led to. */
 extern struct tlsload_facts {
-	char version[16], cipher[64], alpn[64];
+	char version[16], cipher[64], group[32], alpn[64];
 } facts;
 
 /* Begins a connection.  c is closed; it keeps a session to resume. */
