@@ -505,12 +505,16 @@ lab-calibrate: ## this machine's costs for lab-predict, into build/costs.txt; wa
 	@PYTHONPATH=tests python3 -B tests/lab/calibrate.py $(B) build/costs.txt
 
 # ROUNDS=9 ONLY=bulk,bulk8: so many rounds, of these works only; ONLY=tls: those
-# with TLS.
+# with TLS.  PEERS=machine,trixie,forky: HAProxy and nginx of this machine and of
+# trees that scripts/peers makes; else of this machine and all trees that are there.
 ROUNDS      ?= 5
 ONLY        ?=
+PEERS       ?=
+TREES        = $(filter-out machine,$(subst $(comma), ,$(PEERS)))
 SECONDS     ?= 300
 BENCH_RUN    = PYTHONPATH=tests python3 -B tests/bench
-bench: bench-deps ## beside HAProxy and nginx, with the budgets; ROUNDS=9 ONLY=bulk, ONLY=tls, ONLY=low, ONLY=limits, ONLY=bandwidth, ONLY=lists; 26 minutes
+export PEERS
+bench: bench-deps ## beside HAProxy and nginx, with the budgets; PEERS=trixie,forky; ROUNDS=9 ONLY=bulk, ONLY=tls, ONLY=low, ONLY=limits, ONLY=bandwidth, ONLY=lists; 26 minutes
 	@$(BENCH_RUN)/bench.py $(B) build/bench.md --rounds $(ROUNDS) \
 	    $(if $(ONLY),--only '$(ONLY)')
 bench-profile: bench-deps ## system calls and functions per request, connection and GB of all three; 2 minutes
@@ -529,7 +533,8 @@ soak: bench-deps ## mixed load: memory and descriptors stay flat; SECONDS=300
 top-picture: bench-deps ## what lfproxyctl top shows while a pool is resized, into README.md
 	@scripts/top-picture.py $(B) README.md
 bench-deps:
-	@scripts/install-deps bench
+	@scripts/install-deps bench $(if $(wildcard build/peers),peers)
+	@$(if $(TREES),scripts/peers $(TREES))
 	@$(MAKE) --no-print-directory all $(BENCH)
 
 check-layers: all ## no include from a layer above, no large circle of calls, mutants fit the core

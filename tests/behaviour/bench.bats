@@ -84,6 +84,31 @@ no_session() {
 	done
 }
 
+# bats test_tags=unsanitized
+@test "bench: one peer of each version, the newest last" {
+	mkdir -p "$T/build/peers/old/usr/sbin" "$T/build/peers/new/usr/sbin"
+	bench_python - <<-END
+		import peers
+
+		class Fake(peers.Peer):
+		    said = {None: "3.0.11-1", "old": "3.0.9", "new": "3.2.1"}
+		    def __init__(self, kind, tree=None):
+		        self.kind, self.tree = kind, tree
+		        self.told(f"v {self.said[tree and tree.name]}\nOpenSSL 3.5.1",
+		                  "^v (.+)", "(OpenSSL .+)")
+		        print(self.kind, self.version)
+
+		peers.Peer = Fake
+		peers.TREES = peers.pathlib.Path("$T/build/peers")
+		assert [p.name for p in peers.peers()] == [
+		    "HAProxy 3.0.9", "HAProxy 3.0.11", "HAProxy 3.2",
+		    "nginx 3.0.9", "nginx 3.0.11", "nginx 3.2"]
+		assert peers.newest("nginx").name == "nginx 3.2"
+		assert peers.kind_of("HAProxy 3.2, splice-auto") == "HAProxy"
+	END
+	[ "$status" -eq 0 ]
+}
+
 @test "bench: a flooding client stops on SIGTERM" {
 	start_app a
 	spawn flood "$TOOLS/badclient" never-read "$(addr a)" --count 50 \
@@ -143,8 +168,8 @@ tls_load() {
 	rc=$status
 	# 3: the machine was too busy to conclude anything.
 	[ "$rc" -eq 0 ] || { [ "$rc" -eq 3 ] && [[ $output == *inconclusive* ]]; }
-	grep -qE '^\| HAProxy \| [0-9.]+' "$T/report.md"
-	grep -qE '^\| nginx \| [0-9.]+' "$T/report.md"
+	grep -qE '^\| HAProxy [0-9.]+ \| [0-9.]+' "$T/report.md"
+	grep -qE '^\| nginx [0-9.]+ \| [0-9.]+' "$T/report.md"
 }
 
 # `make soak` does the same for five minutes, and is stricter.

@@ -13,6 +13,7 @@ import tempfile
 from band_samples import BandSamples
 from measuring.process import MeasuringError
 from measuring.short import brief
+from peers import HAPROXY, kind_of
 
 AT_ONCE = 64
 WARM_MS = brief(500, 100, 50)
@@ -65,11 +66,11 @@ class AclSamples(BandSamples):
                      else ["deny = list:bench"])
             return {"listen": rules, "defaults": [
                 "[list bench]", f"file = {self.file(n, admits, '{}')}"]}
-        if name == "HAProxy":
+        if kind_of(name) == HAPROXY:
             when = "unless" if admits else "if"
             return {"listen": [f"  tcp-request connection reject {when} "
                                f"{{ src -f {self.file(n, admits, '{}')} }}"]}
-        if name == "nginx, geo":
+        if name.endswith(", geo"):
             return {"stream": [
                 "  geo $listed { default 0; include "
                 f"{self.file(n, admits, '{} 1;')}; }}",

@@ -15,6 +15,7 @@ import subprocess
 from limit_samples import LimitSamples
 from measuring.process import Process, wait_line
 from measuring.short import brief
+from peers import NGINX, kind_of
 
 SECONDS = brief(3, 1)
 PORTION_MIN = 1460
@@ -24,8 +25,6 @@ UNLIMITED = "lfproxy, unlimited"
 # limit: the same transfer, with nothing to count.
 SLOW_CLIENT = "lfproxy, unlimited, slow client"
 SLOW_SERVER = "lfproxy, unlimited, slow server"
-# HAProxy 2.6 has no limits on bandwidth.
-NGINX = "nginx"
 
 
 class Pour(Process):
@@ -75,9 +74,10 @@ class BandSamples(LimitSamples):
             NGINX: [f"    proxy_download_rate {rate};",
                     "    proxy_buffer_size 64k;"]}
         slow = rate if name == SLOW_CLIENT else 0
-        with self.contenders[NGINX if name == NGINX else "lfproxy"](
+        ours = kind_of(name) != NGINX
+        with self.contenders["lfproxy" if ours else name](
                 name, [server.address],
-                listen=limits.get(name, [])) as proxy:
+                listen=limits.get(name if ours else NGINX, [])) as proxy:
             before, others = proxy.cpu_s(), others_cpu_s()
             told = self.told_by(self.sink(proxy.address, 1, total, slow))
             spent = proxy.cpu_s() - before

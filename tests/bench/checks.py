@@ -25,11 +25,10 @@ import sys
 import tempfile
 import threading
 
-from contenders import descendants
 from measuring.figures import cell, interleave, table
 from measuring.load import lab_load, wrk
 from measuring.process import (
-    AppServer, MeasuringError, Process, wait_line, wait_until)
+    AppServer, MeasuringError, Process, descendants, wait_line, wait_until)
 from measuring.short import SHORT, brief
 from samples import raise_descriptors
 

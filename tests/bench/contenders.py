@@ -4,34 +4,39 @@ front of the same servers, none with an access log.
 
 Each has one listener for each server it is given: `proxy.addresses[n]` leads to
 `servers[n]`.  With `tls`, a file with a certificate and its key, the listeners
-are those of TLS 1.2 and 1.3, with the proxy's own defaults and with session
-tickets; the servers are plain in any case.  What a proxy costs is read from
+are those of TLS 1.2 and 1.3, with session tickets, one group for the key exchange
+and otherwise the proxy's own defaults; the servers are plain in any case.  What a proxy costs is read from
 /proc, of all its processes."""
 
+import contextlib
 import os
 import pathlib
 import re
 import resource
 import socket
-import subprocess
 import tempfile
 import time
 
+import peers
 from measuring.process import (
-    DEADLINE_S, MeasuringError, Process, wait_until)
+    MeasuringError, Process, descendants, wait_until)
+from peers import HAPROXY, NGINX, PATH, kind_of
 
 THREADS = 2
-# For paths of programs that a user's PATH may not have.
-PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 TRIES = 5
+# The key exchange of all: the defaults of other versions are other groups, which
+# cost more or less.
+GROUP = "X25519"
 
 
-def free_port(host):
-    """A port that is free at the moment; the kernel does not give it out
+def free_ports(host, n):
+    """Ports that are free at the moment; the kernel does not give them out
     again soon."""
-    with socket.socket() as s:
-        s.bind((host, 0))
-        return s.getsockname()[1]
+    with contextlib.ExitStack() as stack:
+        held = [stack.enter_context(socket.socket()) for _ in range(n)]
+        for s in held:
+            s.bind((host, 0))
+        return [s.getsockname()[1] for s in held]
 
 
 def sessions():
@@ -48,21 +53,6 @@ def answers(address):
         return True
     except OSError:
         return False
-
-
-def descendants(pid):
-    """The process and all below it."""
-    found = [pid]
-    for parent in found:
-        try:
-            tasks = os.listdir(f"/proc/{parent}/task")
-            for task in tasks:
-                path = f"/proc/{parent}/task/{task}/children"
-                with open(path, encoding="ascii") as file:
-                    found += [int(word) for word in file.read().split()]
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return found
 
 
 class Proxy(Process):
@@ -131,7 +121,7 @@ def lfproxy_ini(servers, addresses, pool=(), defaults=(), tls=None,
     lines = ["[global]", "log = off", "[pool main]", f"threads = {THREADS}",
              *pool, "[defaults]", *defaults]
     if tls:
-        lines += ["[tls bench]", f"cert = {tls}"]
+        lines += ["[tls bench]", f"cert = {tls}", f"curves = {GROUP}"]
     for n, server in enumerate(servers):
         lines += [f"[frontend f{n}]",
                   f"listen = {addresses[n]}{' tls=bench' if tls else ''}",
@@ -140,20 +130,17 @@ def lfproxy_ini(servers, addresses, pool=(), defaults=(), tls=None,
     return "\n".join(lines) + "\n"
 
 
-def start_lfproxy(name, build, servers, host="127.0.0.1", pool=(),
+def start_lfproxy(name, program, servers, host="127.0.0.1", pool=(),
                   defaults=(), tls=None, listen=()):
     directory = tempfile.TemporaryDirectory(prefix="lfproxy-bench.")
     ini = pathlib.Path(directory.name, "lfproxy.ini")
     ini.write_text(lfproxy_ini(servers, [f"{host}:0"] * len(servers), pool,
                                defaults, tls, listen))
     with open(f"{directory.name}/log", "w", encoding="utf-8") as log:
-        proxy = Proxy(name, [f"{build}/lfproxy", "-c", ini], [], directory,
+        proxy = Proxy(name, [program, "-c", ini], [], directory,
                       stderr=log)
-    try:
+    with proxy.unless_it_fails():
         wait_until(lambda: read_addresses(proxy, len(servers)), name)
-    except MeasuringError:
-        proxy.stop()
-        raise
     return proxy
 
 
@@ -173,16 +160,15 @@ def haproxy_cfg(servers, addresses, splice, tls, listen=()):
              "  timeout client 5m", "  timeout server 5m"]
     if splice:
         lines.append("  option splice-auto")
+    secured = f" ssl crt {tls} curves {GROUP}" if tls else ""
     for n, server in enumerate(servers):
-        lines += [f"listen l{n}",
-                  f"  bind {addresses[n]}{f' ssl crt {tls}' if tls else ''}",
+        lines += [f"listen l{n}", f"  bind {addresses[n]}{secured}",
                   *listen, f"  server s{n} {server}"]
     return "\n".join(lines) + "\n"
 
 
-def nginx_conf(servers, addresses, directory, tls, stream=(), listen=(),
-               target=None):
-    module = "/usr/lib/nginx/modules/ngx_stream_module.so"
+def nginx_conf(module, servers, addresses, directory, tls, stream=(),
+               listen=(), target=None):
     lines = [f"load_module {module};"] if os.path.exists(module) else []
     lines += [f"worker_processes {THREADS};", "daemon off;",
               f"pid {directory}/pid;", f"error_log {directory}/log;",
@@ -193,6 +179,7 @@ def nginx_conf(servers, addresses, directory, tls, stream=(), listen=(),
     if tls:
         lines += [f"  ssl_certificate {tls}; ssl_certificate_key {tls};",
                   "  ssl_protocols TLSv1.2 TLSv1.3;",
+                  f"  ssl_ecdh_curve {GROUP};",
                   "  ssl_session_cache shared:tls:20m;"]
     for n, server in enumerate(servers):
         address = f"{addresses[n]} {'ssl ' if tls else ''}backlog=4096"
@@ -206,7 +193,8 @@ def start_on_ports(name, servers, host, render, argv, wait=True):
     quicker to take them, then it is tried again."""
     for _ in range(TRIES):
         directory = tempfile.TemporaryDirectory(prefix="lfproxy-bench.")
-        addresses = [f"{host}:{free_port(host)}" for _ in servers]
+        addresses = [f"{host}:{port}"
+                     for port in free_ports(host, len(servers))]
         conf = pathlib.Path(directory.name, "conf")
         conf.write_text(render(addresses, directory.name))
         with open(f"{directory.name}/said", "w", encoding="utf-8") as said:
@@ -214,8 +202,9 @@ def start_on_ports(name, servers, host, render, argv, wait=True):
                           stdout=said, stderr=said)
         if not wait:
             return proxy
-        wait_until(lambda p=proxy: p.child.poll() is not None or
-                   all(answers(a) for a in p.addresses), name)
+        with proxy.unless_it_fails():
+            wait_until(lambda p=proxy: p.child.poll() is not None or
+                       all(answers(a) for a in p.addresses), name)
         if proxy.child.poll() is None:
             return proxy
         text = pathlib.Path(directory.name, "said").read_text(
@@ -224,60 +213,76 @@ def start_on_ports(name, servers, host, render, argv, wait=True):
     raise MeasuringError(f"{name} does not start: {text}")
 
 
-def start_haproxy(name, servers, host="127.0.0.1", splice=False, wait=True,
-                  tls=None, listen=()):
+def start_haproxy(name, program, servers, host="127.0.0.1", splice=False,
+                  wait=True, tls=None, listen=()):
     return start_on_ports(
         name, servers, host,
         lambda addresses, _: haproxy_cfg(servers, addresses, splice, tls,
                                          listen),
-        ["haproxy", "-db", "-f"], wait)
+        [program, "-db", "-f"], wait)
 
 
-def start_nginx(name, servers, host="127.0.0.1", wait=True, tls=None,
-                stream=(), listen=(), target=None):
+def start_nginx(name, program, module, servers, host="127.0.0.1", wait=True,
+                tls=None, **more):
     return start_on_ports(
         name, servers, host,
-        lambda addresses, directory: nginx_conf(servers, addresses, directory,
-                                                tls, stream, listen, target),
-        ["nginx", "-e", "stderr", "-c"], wait)
+        lambda addresses, directory: nginx_conf(
+            module, servers, addresses, directory, tls, **more),
+        [program, "-e", "stderr", "-c"], wait)
 
 
 def start_cold(name, build, servers):
     """Started, and not waited for: the ports are known beforehand."""
-    starts = {"HAProxy": start_haproxy, "nginx": start_nginx}
-    if name in starts:
-        return starts[name](name, servers, wait=False)
+    if kind_of(name) in peers.KINDS:
+        return contenders(build)[name](name, servers, wait=False)
     return start_on_ports(
         name, servers, "127.0.0.1",
         lambda addresses, _: lfproxy_ini(servers, addresses),
-        [f"{build}/lfproxy", "-c"], False)
+        [peers.lfproxy(build), "-c"], False)
+
+
+def starter(peer, **always):
+    """start(name, servers, **more) of a peer."""
+    if peer.kind == HAPROXY:
+        return lambda name, servers, **more: start_haproxy(
+            name, peer.program, servers, **always, **more)
+    return lambda name, servers, **more: start_nginx(
+        name, peer.program, peer.module, servers, **always, **more)
 
 
 def contenders(build):
-    """{name: start(servers, host)} of all that are ever compared."""
+    """{name: start(name, servers, **more)} of all that are ever compared."""
     def ours(*pool):
         return lambda name, servers, **more: start_lfproxy(
-            name, build, servers, pool=pool, **more)
+            name, peers.lfproxy(build), servers, pool=pool, **more)
 
+    haproxy, nginx = peers.newest(HAPROXY), peers.newest(NGINX)
     return {
         "lfproxy": ours(),
         "reactor per thread": ours(f"shards = {THREADS}"),
         "always": ours("promotion = always"),
         "kernel": ours("promotion = kernel"),
-        "HAProxy": start_haproxy,
-        "HAProxy, splice-auto": lambda name, servers, **more: start_haproxy(
-            name, servers, splice=True, **more),
-        "nginx": start_nginx,
-        "nginx, geo": start_nginx,
+        **{peer.name: starter(peer) for peer in peers.peers()},
+        f"{haproxy.name}, splice-auto": starter(haproxy, splice=True),
+        f"{nginx.name}, geo": starter(nginx),
     }
 
 
-def output(*argv):
-    done = subprocess.run(argv, capture_output=True, text=True, check=False,
-                          timeout=DEADLINE_S, env={**os.environ, "PATH": PATH})
-    return (done.stdout + done.stderr).splitlines()[0].strip()
+def columns(names):
+    """The names of contenders: of a kind there are all peers, of its variants
+    ('nginx, geo') only that of the newest."""
+    chosen = []
+    for name in names:
+        kind, comma, variant = name.partition(", ")
+        if kind not in peers.KINDS:
+            chosen.append(name)
+        elif comma:
+            chosen.append(f"{peers.newest(kind).name}, {variant}")
+        else:
+            chosen += [p.name for p in peers.peers() if p.kind == kind]
+    return chosen
 
 
-def versions(build):
-    return [output(f"{build}/lfproxy", "-V"), output("haproxy", "-v"),
-            output("nginx", "-v")]
+def newest_of_each():
+    """The names of lfproxy and its newest peers."""
+    return ["lfproxy", *(peers.newest(kind).name for kind in peers.KINDS)]

@@ -17,8 +17,7 @@ import sys
 import threading
 import time
 
-from bench import ALL
-from contenders import contenders
+from contenders import contenders, newest_of_each
 from measuring.figures import cell, interleave, table
 from measuring.load import lab_load
 from measuring.process import (
@@ -181,7 +180,8 @@ def compared(build, fault, good, rounds, title):
             return over_a_link(build, name, fault)
         return on_loopback(build, name, fault, good)
 
-    return interleave({name: name for name in ALL}, rounds, sample, title)
+    return interleave({name: name for name in newest_of_each()}, rounds, sample,
+                      title)
 
 
 def section(title, taken):

@@ -4,13 +4,13 @@
 The clients' addresses are of 127.0.0.0/8 (sources.c).  HAProxy counts in a stick
 table; nginx has limit_conn, which knows no rate."""
 
-import json
 import subprocess
 from statistics import median
 
 from measuring.load import lab_load
-from measuring.process import DEADLINE_S, MeasuringError
+from measuring.process import DEADLINE_S, MeasuringError, Process
 from measuring.short import brief
+from peers import kind_of
 from tls_samples import TlsSamples
 
 SOURCES = 200000
@@ -50,22 +50,14 @@ FLOODED = {
 class LimitSamples(TlsSamples):
     def sources(self, proxy, *options):
         """Starts the clients; what they say is JSON."""
-        return subprocess.Popen(
-            [f"{self.build}/bench/sources", *map(str, options),
-             proxy.address], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True)
+        return Process([f"{self.build}/bench/sources", *options,
+                        proxy.address], stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, text=True)
 
     @staticmethod
     def told_by_sources(clients, ms=0):
         """ms: how long the clients run."""
-        try:
-            out, err = clients.communicate(
-                timeout=ms / 1000 + 2 * DEADLINE_S)
-        finally:
-            clients.kill()
-        if clients.returncode != 0:
-            raise MeasuringError(f"sources failed: {err}")
-        return json.loads(out)
+        return clients.told(ms / 1000 + 2 * DEADLINE_S)
 
     def visits(self, proxy, ms):
         told = self.told_by_sources(self.sources(
@@ -85,7 +77,7 @@ class LimitSamples(TlsSamples):
                 "per_s": told["served"] * 1e9 / told["ns"]}
 
     def limited(self, name):
-        return self.from_sources(name, LIMITED[name])
+        return self.from_sources(name, LIMITED[kind_of(name)])
 
     def unlimited(self, name):
         return self.from_sources(name, {})
@@ -116,8 +108,8 @@ class LimitSamples(TlsSamples):
         """The latency of good clients without a flood, beside one at another
         proxy of the same kind, which takes CPU time only, and beside one at
         their own.  These windows take turns, and the medians are compared."""
-        with self.start(name, **FLOODED[name]) as proxy, \
-                self.start(name, **FLOODED[name]) as other:
+        with self.start(name, **FLOODED[kind_of(name)]) as proxy, \
+                self.start(name, **FLOODED[kind_of(name)]) as other:
             self.use_up(proxy)
             self.use_up(other)
             kinds = {"calm": lambda: self.good(proxy),

@@ -16,12 +16,14 @@ import subprocess
 import sys
 import tempfile
 
-from bench import ALL, WORKS
-from contenders import PATH
+from bench import WORKS
+from contenders import newest_of_each
 from measuring.figures import figure, table
 from measuring.load import wrk
-from measuring.process import DEADLINE_S, MeasuringError, wait_until
+from measuring.process import (
+    DEADLINE_S, MeasuringError, Process, wait_until)
 from measuring.short import brief
+from peers import PATH
 from samples import BULK_BYTES, Samples, raise_descriptors
 
 SECONDS = brief(2, 1)
@@ -65,14 +67,14 @@ def system_calls(samples, name, load):
         argv = ["strace", "-f", "-c", "-o", out.name]
         for pid in pids:
             argv += ["-p", str(pid)]
-        tracer = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
-        wait_until(lambda: tracer.poll() is not None or traced(pids),
-                   "strace")
-        units = 0
-        for _ in range(10):  # on a busy machine the first may do nothing
-            units = units or load(samples, proxy)
-        tracer.send_signal(signal.SIGINT)
-        tracer.wait(DEADLINE_S)
+        with Process(argv, stderr=subprocess.DEVNULL) as tracer:
+            wait_until(lambda: tracer.child.poll() is not None or
+                       traced(pids), "strace")
+            units = 0
+            for _ in range(10):  # on a busy machine the first may do nothing
+                units = units or load(samples, proxy)
+            tracer.child.send_signal(signal.SIGINT)
+            tracer.child.wait(DEADLINE_S)
         text = out.read().decode()
     if not units:
         raise MeasuringError(f"{name} did nothing in ten tries")
@@ -91,15 +93,15 @@ def functions(samples, name, load):
     with samples.start(name) as proxy, \
             tempfile.TemporaryDirectory() as directory:
         data = f"{directory}/perf.data"
-        recorder = subprocess.Popen(
-            ["perf", "record", "-q", "-e", "cpu-clock", "-F", "1999", "-o",
-             data, "-p", ",".join(str(pid) for pid in proxy.pids())],
-            stderr=subprocess.PIPE, text=True)
-        wait_until(lambda: recorder.poll() is not None or
-                   os.path.exists(data) and os.path.getsize(data) > 0, "perf")
-        load(samples, proxy)
-        recorder.send_signal(signal.SIGINT)
-        _, said = recorder.communicate(timeout=DEADLINE_S)
+        argv = ["perf", "record", "-q", "-e", "cpu-clock", "-F", "1999", "-o",
+                data, "-p", ",".join(str(pid) for pid in proxy.pids())]
+        with Process(argv, stderr=subprocess.PIPE, text=True) as recorder:
+            wait_until(lambda: recorder.child.poll() is not None or
+                       os.path.exists(data) and os.path.getsize(data) > 0,
+                       "perf")
+            load(samples, proxy)
+            recorder.child.send_signal(signal.SIGINT)
+            _, said = recorder.child.communicate(timeout=DEADLINE_S)
         done = subprocess.run(
             ["perf", "report", "--stdio", "-q", "--no-children", "-s",
              "symbol", "-i", data], capture_output=True, text=True,
@@ -135,10 +137,10 @@ def functions_table(found):
 def section(samples, name, load, unit):
     parts = [f"## {WORKS[name].title}\n"]
     parts.append(calls_table(
-        {n: system_calls(samples, n, load) for n in ALL}, unit))
+        {n: system_calls(samples, n, load) for n in newest_of_each()}, unit))
     try:
         parts.append(functions_table(
-            {n: functions(samples, n, load) for n in ALL}))
+            {n: functions(samples, n, load) for n in newest_of_each()}))
     except (MeasuringError, OSError) as error:
         parts.append(f"No functions: {error}\n")
     return "\n".join(parts)

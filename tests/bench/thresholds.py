@@ -58,11 +58,11 @@ class Measure(Samples):
         self.binaries = binaries
         self.contenders = {name: self.starter(name) for name in binaries}
         self.contenders["off"] = lambda name, servers: start_lfproxy(
-            name, build, servers, defaults=("splice = off",))
+            name, f"{build}/lfproxy", servers, defaults=("splice = off",))
 
     def starter(self, variant):
         return lambda name, servers: start_lfproxy(
-            name, self.binaries[variant], servers)
+            name, f"{self.binaries[variant]}/lfproxy", servers)
 
     def answers(self, name, size, close):
         """CPU microseconds for an answer of that many bytes."""

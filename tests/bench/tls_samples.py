@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: MIT
 """One sample of one proxy that ends its clients' TLS, in front of plain servers.
 
-All clients are of tests/tools/tlsload and speak TLS 1.3 with the same cipher to
-every proxy; a sample in which that was not so is an error."""
+All clients are of tests/tools/tlsload and speak TLS 1.3 with the same cipher and
+key exchange to every proxy; a sample in which that was not so is an error."""
 
 import pathlib
 import signal
 import subprocess
 import tempfile
 
+from contenders import GROUP
 from measuring.load import tlsload, tlsload_argv
 from measuring.process import (
     DEADLINE_S, MeasuringError, Process, wait_line)
 from measuring.short import brief
 from samples import IDLE_SESSIONS, Samples, settled
 
-CIPHER = ("TLSv1.3", "TLS_AES_256_GCM_SHA384")
+# Version, cipher, key exchange.
+AGREED = ("TLSv1.3", "TLS_AES_256_GCM_SHA384", GROUP)
 KEYS = {"RSA 2048": ["rsa:2048"],
         "P-256": ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"]}
 AT_ONCE = 16
@@ -62,19 +64,17 @@ class TlsSamples(Samples):
 
     def load(self, proxy, mode, *options, **more):
         told = tlsload(self.build, mode, proxy.address, "--sni",
-                       "bench.example", *options, **more)
-        if (told["version"], told["cipher"]) != CIPHER:
-            raise MeasuringError(f"{proxy.name}: {told}, and not {CIPHER}")
+                       "bench.example", "--groups", GROUP, *options, **more)
+        if (told["version"], told["cipher"],
+                told["group"].upper()) != AGREED:
+            raise MeasuringError(f"{proxy.name}: {told}, and not {AGREED}")
         return told
 
     def start_tls(self, name, key="P-256"):
         proxy = self.contenders[name](name, [self.server.address],
                                       tls=self.certificates[key])
-        try:
+        with proxy.unless_it_fails():
             self.load(proxy, "handshakes", "--ms", WARM_MS)
-        except MeasuringError:
-            proxy.stop()
-            raise
         return proxy
 
     def handshakes(self, name, key, *options):
@@ -132,7 +132,8 @@ class TlsSamples(Samples):
             settled(proxy)
             before = proxy.pss_kib()
             argv = tlsload_argv(self.build, "idle", proxy.address,
-                                "--connections", IDLE_SESSIONS)
+                                "--groups", GROUP, "--connections",
+                                IDLE_SESSIONS)
             with Process(argv, stdout=subprocess.PIPE) as clients:
                 wait_line(clients.child.stdout, "^established", "tlsload idle")
                 settled(proxy)

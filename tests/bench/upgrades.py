@@ -14,6 +14,7 @@ session.  Exits with 1 if a session or a connection of lfproxy is lost."""
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import pathlib
@@ -26,9 +27,11 @@ import sys
 import tempfile
 import time
 
-from contenders import PATH, answers, descendants, free_port
+import peers
+from contenders import answers, free_ports
 from measuring.figures import figure, table
-from measuring.process import Process, wait_line, wait_until
+from measuring.process import (
+    MeasuringError, Process, descendants, wait_line, wait_until)
 from measuring.short import brief
 
 IDLE = brief(2000, 200, 50)
@@ -135,20 +138,21 @@ class Clients:
 class Contender:
     def __init__(self, name, folder, server, config, argv):
         self.name, self.folder = name, folder
-        self.address = "127.0.0.1:%d" % free_port("127.0.0.1")
+        self.address = "127.0.0.1:%d" % free_ports("127.0.0.1", 1)[0]
         (folder / "config").write_text(
             config.format(folder=folder, server=server, address=self.address,
                           hard=HARD_STOP_S), encoding="utf-8")
         self.argv = [word.format(folder=folder) for word in argv]
 
     def start(self):
-        return Process(self.argv, env={**os.environ, "PATH": PATH},
+        return Process(self.argv, env={**os.environ, "PATH": peers.PATH},
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                        start_new_session=True)
 
     def upgrade(self, process):
         process.child.send_signal(
-            signal.SIGUSR2 if self.name == "HAProxy" else signal.SIGHUP)
+            signal.SIGUSR2 if peers.kind_of(self.name) == peers.HAPROXY
+            else signal.SIGHUP)
 
     def processes(self, process):
         return [p for p in descendants(process.child.pid) if alive(p)]
@@ -159,7 +163,7 @@ class Lfproxy(Contender):
     child: they are found by their session."""
 
     def upgrade(self, process):
-        subprocess.run([self.argv[0] + "ctl", "-S", f"{self.folder}/admin.sock",
+        subprocess.run([self.ctl, "-S", f"{self.folder}/admin.sock",
                         "upgrade"], check=True, stdout=subprocess.DEVNULL)
 
     def processes(self, process):
@@ -234,46 +238,59 @@ stream {{
 
 
 def contenders(build, folder, server):
-    modules = "/usr/lib/nginx/modules/ngx_stream_module.so"
-    load = f"load_module {modules};\n" if os.path.exists(modules) else ""
+    haproxy, nginx = map(peers.newest, peers.KINDS)
+    load = (f"load_module {nginx.module};\n"
+            if os.path.exists(nginx.module) else "")
+    Lfproxy.ctl = f"{build}/lfproxyctl"
     rows = [("lfproxy", Lfproxy, LFPROXY,
-             [f"{build}/lfproxy", "-c", "{folder}/config"]),
-            ("HAProxy", Contender, HAPROXY,
-             ["haproxy", "-W", "-q", "-f", "{folder}/config"]),
-            ("nginx", Contender, load + NGINX,
-             ["nginx", "-c", "{folder}/config", "-e", "/dev/null"])]
+             [peers.lfproxy(build), "-c", "{folder}/config"]),
+            (haproxy.name, Contender, HAPROXY,
+             [haproxy.program, "-W", "-q", "-f", "{folder}/config"]),
+            (nginx.name, Contender, load + NGINX,
+             [nginx.program, "-c", "{folder}/config", "-e", "/dev/null"])]
     for name, kind, config, argv in rows:
-        place = pathlib.Path(folder, name)
+        place = pathlib.Path(folder, peers.kind_of(name))
         place.mkdir()
         yield kind(name, place, server, config, argv)
 
 
 def measure(contender):
     with contender.start() as process:
-        wait_until(lambda: answers(contender.address), contender.name)
-        with Process([sys.executable, "-B", __file__, "--clients",
-                      contender.address], stdout=subprocess.PIPE) as clients:
-            wait_line(clients.child.stdout, "begun", "the clients")
-            for _ in range(UPGRADES):
-                contender.upgrade(process)
-                time.sleep(1)
+        try:
+            return measure_started(contender, process)
+        finally:
+            end_all(contender, process)
+
+
+def measure_started(contender, process):
+    wait_until(lambda: answers(contender.address), contender.name)
+    with Process([sys.executable, "-B", __file__, "--clients",
+                  contender.address], stdout=subprocess.PIPE) as clients:
+        wait_line(clients.child.stdout, "begun", "the clients")
+        for _ in range(UPGRADES):
+            contender.upgrade(process)
             time.sleep(1)
-            left = contender.processes(process)
-            row = {"processes": len(left), "mib": memory_mib(left)}
-            time.sleep(brief(HARD_STOP_S + 2, 1))
-            clients.child.send_signal(signal.SIGTERM)
-            said = clients.child.stdout.read()
-            row.update(json.loads(said.splitlines()[-1]))
-        for pid in contender.processes(process):
-            try:
-                os.kill(pid, signal.SIGTERM)
-            except ProcessLookupError:
-                pass
-        wait_until(lambda: not contender.processes(process) or
-                   process.child.poll() is not None, contender.name)
-        for pid in contender.processes(process):
-            os.kill(pid, signal.SIGKILL)
+        time.sleep(1)
+        left = contender.processes(process)
+        row = {"processes": len(left), "mib": memory_mib(left)}
+        time.sleep(brief(HARD_STOP_S + 2, 1))
+        clients.child.send_signal(signal.SIGTERM)
+        said = clients.child.stdout.read()
+        row.update(json.loads(said.splitlines()[-1]))
     return row
+
+
+def end_all(contender, process):
+    """Successors are not children of this program."""
+    left = contender.processes(process)
+    for pid in left:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+    with contextlib.suppress(MeasuringError):
+        wait_until(lambda: not any(map(alive, left)), contender.name)
+    for pid in contender.processes(process):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def report(rows):

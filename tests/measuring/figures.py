@@ -5,6 +5,7 @@ import random
 import statistics
 import sys
 
+from measuring.process import MeasuringError
 from measuring.short import brief
 
 
@@ -17,7 +18,10 @@ def interleave(variants, rounds, sample, label):
         order = list(variants)
         random.Random(number).shuffle(order)
         for name in order:
-            taken[name].append(sample(variants[name]))
+            try:
+                taken[name].append(sample(variants[name]))
+            except MeasuringError as error:
+                raise MeasuringError(f"{name}: {error}") from error
         sys.stderr.write(f"\r  {label}: round {number + 1} of {rounds} ")
         sys.stderr.flush()
     sys.stderr.write("\n")
