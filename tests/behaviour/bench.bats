@@ -109,6 +109,39 @@ no_session() {
 	[ "$status" -eq 0 ]
 }
 
+# bats test_tags=unsanitized
+@test "bench: a whole tree is kept, one that lacks a file or a package is made again" {
+	mkdir "$T/bin"
+	cat >"$T/bin/mmdebstrap" <<-'END'
+		#!/bin/sh
+		for tree; do case $tree in *.new) break ;; esac; done
+		mkdir -p "$tree/var/lib/dpkg/info"
+		cd "$tree"
+		echo x >file
+		: >conf
+		printf '/.\n/file\n/conf\n' >var/lib/dpkg/info/a.list
+		md5sum file conf >var/lib/dpkg/info/a.md5sums
+		printf '%s\n' 'Package: a' 'Status: install ok installed' \
+		    'Architecture: all' 'Version: 1' 'Maintainer: m' \
+		    'Description: d' 'Conffiles:' \
+		    " /conf $(md5sum <conf | cut -c 1-32)" \
+		    >var/lib/dpkg/status
+		echo made >>../made
+	END
+	chmod +x "$T/bin/mmdebstrap"
+	PATH=$T/bin:$PATH
+	tree() { "$ROOT/scripts/debian-tree" suite "$T/tree" "$@"; }
+	tree a
+	echo y >"$T/tree/conf"
+	tree a
+	[ "$(wc -l <"$T/made")" -eq 1 ]
+	rm "$T/tree/file"
+	tree a
+	[ "$(wc -l <"$T/made")" -eq 2 ]
+	tree a b
+	[ "$(wc -l <"$T/made")" -eq 3 ]
+}
+
 @test "bench: a flooding client stops on SIGTERM" {
 	start_app a
 	spawn flood "$TOOLS/badclient" never-read "$(addr a)" --count 50 \

@@ -5,8 +5,8 @@ front of the same servers, none with an access log.
 Each has one listener for each server it is given: `proxy.addresses[n]` leads to
 `servers[n]`.  With `tls`, a file with a certificate and its key, the listeners
 are those of TLS 1.2 and 1.3, with session tickets, one group for the key exchange
-and otherwise the proxy's own defaults; the servers are plain in any case.  What a proxy costs is read from
-/proc, of all its processes."""
+and otherwise the proxy's own defaults; the servers are plain in any case.  What
+a proxy costs is read from /proc, of all its processes."""
 
 import contextlib
 import os
