@@ -131,6 +131,12 @@ file = $T/open/office" of_service "include = $T/open/*.ini" \
 	done
 	chmod 700 "$T/open/check"
 	says_of "$T/open/check" "needs check_command"
+	mkdir "$T/more"
+	printf '[backend b]\nserver = a 127.0.0.1:9\n' >"$T/more/b.ini"
+	of_service "include = $T/more/*.ini"
+	says_of
+	chmod 700 "$T/more"
+	says_of "include: '$T/more/*.ini' cannot be read: Permission denied"
 }
 
 @test "service: paths that are written are tried as the unit's user" {

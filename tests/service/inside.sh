@@ -571,7 +571,8 @@ the_deploy_hook_makes_files_that_the_service_reads() {
 	RENEWED_LINEAGE=$live /usr/lib/lfproxy/lfproxy-deploy
 	serve_tls 'cert_dir = /etc/lfproxy/tls/sites'
 	tested
-	systemctl reload lfproxy.service
+	# systemd may still have the former socket of the port, which a start gets.
+	systemctl restart lfproxy.service
 	serves_cert "$live/fullchain.pem"
 	new_cert "$live/fullchain.pem" "$live/privkey.pem"
 	RENEWED_LINEAGE=$live /usr/lib/lfproxy/lfproxy-deploy
