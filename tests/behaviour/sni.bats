@@ -62,6 +62,7 @@ make_sites() {
 			  listen unix:$T/$site.sock ssl;
 			  ssl_certificate $T/$site.pem;
 			  ssl_certificate_key $T/key.pem;
+			  ${SITE_LINE:-}
 			  root $T/www;
 			  location = /who { return 200 "$site"; }
 			}
@@ -71,6 +72,13 @@ make_sites() {
 	echo '}' >>"$T/nginx.conf"
 	spawn nginx nginx -p "$T" -e stderr -c "$T/nginx.conf"
 	wait_for 10 test -S "$T/${site}.sock"
+}
+
+# through_cut BYTES [OPTION...]: clients of `cut` reach web with the first so many
+# bytes of their hello in a segment of its own.
+through_cut() {
+	# shellcheck disable=SC2086
+	serve cut $SNI cut "$(listening web)" "$@"
 }
 
 # who NAME: the certificate's name that a real client verifies, and the answer.
@@ -180,6 +188,56 @@ events() {
 	answers a a.example --record 1
 	answers a a.example --record 90 --piece 31
 	equal "hellos" 6 "$(column lf_hellos FRONTEND)"
+}
+
+@test "sni: a hybrid hello of 1700 bytes is routed by its name, wherever it is cut" {
+	local header='PROXY TCP4 192.0.2.7 192.0.2.8 1000 443'
+
+	takers a b
+	names a b <<-END
+		sni = a.example backend=a
+		backend = b
+		[frontend named]
+		listen = 127.0.0.1:0 accept_proxy
+		proxy_from = 127.0.0.1
+		sni = a.example backend=a
+		backend = b
+	END
+	answers "a b" a.example,b.example --hybrid
+	answers "a b" a.example,b.example --hybrid --piece 1400 --pause 0.02
+	answers a a.example --hybrid --each 37 --pause 0.002
+	answers a a.example --hybrid --record 1400 --piece 1448 --pause 0.02
+	equal "hellos" 51 "$(column lf_hellos FRONTEND | head -n 1)"
+	equal "behind a header" a "$($SNI hello "$(listening named)" a.example \
+	    --hybrid --each 37 --pause 0.002 --header "$header")"
+	wait_for 10 session_like '^192\.0\.2\.7:1000 .* named a/a1 '
+}
+
+@test "sni: real clients' hellos of 1700 bytes are routed when they are cut" {
+	local protocols bytes
+
+	# So many protocols make a hello without ML-KEM as long as one with it.
+	protocols=$(printf 'x%05d,' {1..200})http/1.1
+	# Each server asks for a second hello, of another group.
+	SITE_LINE='ssl_ecdh_curve secp384r1;' make_sites a rest
+	names a rest <<-END
+		sni = www.example.com backend=a
+		backend = rest
+	END
+	for bytes in 1 600 1400; do
+		through_cut "$bytes"
+		run -0 timeout $((60 * PATIENCE)) openssl s_client -verify_quiet \
+		    -connect "$(addr cut)" -servername www.example.com \
+		    -alpn "$protocols" -CAfile "$T/a.pem" -verify_return_error \
+		    </dev/null
+		[[ $output =~ CN\ ?=\ ?a && $output == *secp384r1* ]] ||
+		    fail "cut at $bytes: $output"
+		equal "cut at $bytes" a "$(fetch --cacert "$T/a.pem" --connect-to \
+		    "www.example.com:443:$(addr cut)" https://www.example.com/who)"
+		end cut
+	done
+	equal "hellos" 6 "$(column lf_hellos FRONTEND)"
+	equal "a's sessions" 6 "$(column stot a1)"
 }
 
 @test "sni: a stalled client gets the default or is closed after timeout_hello" {

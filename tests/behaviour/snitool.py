@@ -9,6 +9,8 @@
                                         who answered how often; status 1: error
     snitool.py hold ADDRESS [BYTES]     a hello, or the first so many bytes of
                                         it, then nothing until lfproxy ends it
+    snitool.py cut ADDRESS BYTES        takes clients for ADDRESS, and sends what
+                                        each says first in two segments
 
 ADDRESS is HOST:PORT or unix:PATH; NAME none is no name.  Options of hello:
 
@@ -16,6 +18,9 @@ ADDRESS is HOST:PORT or unix:PATH; NAME none is no name.  Options of hello:
     --record N  in records of so many        --large     12 KB
     --stop N    a FIN after so many bytes    --reset N   the same with an RST
     --raw TEXT  this instead of a hello      --alpn A,B  offers these protocols
+    --hybrid    1700 bytes, with a key share of X25519MLKEM768, the name last
+    --each N    a connection for each Nth byte that begins a second segment
+    --header TEXT   a line before the hello, for lfproxy (also of cut)
 Whoever answers must have got just what was sent, byte for byte.
 """
 import argparse
@@ -26,7 +31,11 @@ import socket
 import ssl
 import struct
 import sys
+import threading
 import time
+
+HYBRID = struct.pack(">H", 0x11ec)
+SERVER_NAME, GROUPS, PADDING, KEY_SHARES = 0, 10, 21, 51
 
 
 def connect(address):
@@ -59,6 +68,36 @@ def make_hello(name, large=False, alpn=None):
     return out.read()
 
 
+def with_size(data):
+    return struct.pack(">H", len(data)) + data
+
+
+def make_hybrid(hello):
+    """The hello of a client with ML-KEM, in the order that servers get from
+    browsers at times: the name behind the key shares."""
+    at, parts = 9 + 34, {}
+    for size in 1, 2, 1:  # session id, ciphers, compression
+        at += size + int.from_bytes(hello[at:at + size], "big")
+    head, rest = hello[9:at], hello[at + 2:]
+    while rest:
+        kind, size = struct.unpack(">HH", rest[:4])
+        parts[kind], rest = rest[4:4 + size], rest[4 + size:]
+    groups, shares = parts[GROUPS][2:], parts[KEY_SHARES][2:]
+    if shares[:2] != HYBRID:
+        parts[GROUPS] = with_size(HYBRID + groups)
+        parts[KEY_SHARES] = with_size(
+            HYBRID + with_size(bytes(range(256)) * 4 + bytes(192)) + shares)
+    parts.pop(PADDING, None)
+    name = parts.pop(SERVER_NAME)
+    used = sum(4 + len(part) for part in parts.values()) + 4 + len(name)
+    parts[PADDING] = bytes(1700 - 9 - len(head) - 2 - used - 4)
+    parts[SERVER_NAME] = name
+    body = head + with_size(b"".join(
+        struct.pack(">H", kind) + with_size(part)
+        for kind, part in parts.items()))
+    return hello[:3] + with_size(b"\1" + struct.pack(">I", len(body))[1:] + body)
+
+
 def recut(hello, size):
     parts = [hello[i:i + size] for i in range(5, len(hello), size)]
     return b"".join(hello[:3] + struct.pack(">H", len(p)) + p for p in parts)
@@ -80,12 +119,11 @@ def answer_of(s, sent):
     return name
 
 
-def talk(address, data, piece=0, pause=0.0):
+def talk(address, data, pieces=None, pause=0.0):
     with connect(address) as s:
         try:
-            step = piece or len(data) or 1
-            for i in range(0, len(data), step):
-                s.sendall(data[i:i + step])
+            for piece in pieces or [data]:
+                s.sendall(piece)
                 time.sleep(pause)
             s.shutdown(socket.SHUT_WR)
         except OSError:
@@ -98,6 +136,8 @@ def hello(args):
     for name in args.name.split(","):
         data = args.raw.encode() if args.raw else make_hello(
             name, args.large, args.alpn)
+        if args.hybrid:
+            data = make_hybrid(data)
         if args.record:
             data = recut(data, args.record)
         if args.stop is not None:
@@ -108,9 +148,46 @@ def hello(args):
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                              struct.pack("ii", 1, 0))
             return
-        answers.append(talk(args.address, data, args.piece, args.pause)
+        sent = header_of(args) + data
+        if args.each:
+            answers += sorted({
+                talk(args.address, data, [sent[:i], sent[i:]], args.pause)
+                for i in range(1, len(sent), args.each)})
+            continue
+        step = args.piece or len(sent) or 1
+        pieces = [sent[i:i + step] for i in range(0, len(sent), step)]
+        answers.append(talk(args.address, data, pieces, args.pause)
                        or "closed")
     print(*answers)
+
+
+def header_of(args):
+    return (args.header + "\r\n").encode() if args.header else b""
+
+
+def copy(source, to):
+    try:
+        while data := source.recv(65536):
+            to.sendall(data)
+        to.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+
+
+def cut(args):
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        print("listening on %s:%d" % s.getsockname(), flush=True)
+        while True:
+            client, _ = s.accept()
+            with client, connect(args.address) as lfproxy:
+                said = client.recv(65536)
+                lfproxy.sendall(header_of(args) + said[:args.bytes])
+                time.sleep(0.02)
+                lfproxy.sendall(said[args.bytes:])
+                back = threading.Thread(target=copy, args=(lfproxy, client))
+                back.start()
+                copy(client, lfproxy)
+                back.join()
 
 
 def load(args):
@@ -173,6 +250,14 @@ def main():
     mode.add_argument("--reset", type=int)
     mode.add_argument("--raw")
     mode.add_argument("--alpn")
+    mode.add_argument("--hybrid", action="store_true")
+    mode.add_argument("--each", type=int)
+    mode.add_argument("--header")
+    mode = modes.add_parser("cut")
+    mode.set_defaults(run=cut)
+    mode.add_argument("address")
+    mode.add_argument("bytes", type=int)
+    mode.add_argument("--header")
     mode = modes.add_parser("load")
     mode.set_defaults(run=load)
     mode.add_argument("address")

@@ -397,3 +397,70 @@ EOF
 		    fail "gnutls-cli $i: $output"
 	done
 }
+
+# group OPTION...: the one that such a client of openssl and lfproxy agree on, as
+# the log has it; null: the handshake failed.
+group() {
+	: >"$T/log.json"
+	s_client "$@"
+	wait_for 10 test -s "$T/log.json"
+	jq -r .tls_group "$T/log.json"
+}
+
+# has_hybrid: whether this OpenSSL has X25519MLKEM768; before 3.5 it cannot list
+# groups, either.
+has_hybrid() {
+	[[ $(openssl list -tls-groups 2>/dev/null) == *X25519MLKEM768* ]]
+}
+
+@test "tls: keys are exchanged with the post-quantum hybrid if OpenSSL has it" {
+	local best=X25519
+
+	! has_hybrid || best=X25519MLKEM768
+	setup_site
+	FRONTEND="backend = app
+		log = file=$T/log.json format=json" \
+	    terminate "cert = $T/www.example.pem"
+	equal "openssl's default" "$best" "$(group)"
+	equal "TLS 1.2" X25519 "$(group -tls1_2)"
+	equal "X25519 alone" X25519 "$(group -groups X25519)"
+	# Keys in the group that comes first are what the client sends at once;
+	# for others it is asked for a second hello.
+	equal "another hello" P-384 "$(group -groups P-521:P-384)"
+	equal "none in common" null "$(group -groups P-521)"
+	if has_hybrid; then
+		equal "the hybrid alone" "$best" "$(group -groups "$best")"
+		equal "another hello, for the hybrid" "$best" \
+		    "$(group -groups "X25519:$best")"
+	fi
+	run -0 ctl show tls
+	[[ $output =~ $'\n  groups       '"$best "[1-9].*,\ P-384\ 1 ]] ||
+	    fail "$output"
+	run -0 ctl show tls json
+	jq -e --arg best "$best" '.[0].groups | .[$best] >= 1 and .["P-384"] == 1 and
+	    .["P-521"] == null' <<<"$output"
+	sed -i 's/^cert = .*/&\ncurves = P-521:P-256/' "$T/lfproxy.ini"
+	ctl reload
+	equal "the file rules" P-521 "$(group -groups X25519:P-521)"
+	equal "another" P-256 "$(group -groups P-256)"
+}
+
+@test "tls: a hello of 1700 bytes, in segments cut anywhere, ends in a handshake" {
+	local protocols at
+
+	setup_site
+	terminate "cert = $T/www.example.pem" 'alpn = http/1.1'
+	protocols=$(printf 'x%05d,' {1..200})http/1.1
+	for at in 1 5 300 1000 1400 1650; do
+		serve cut python3 -B "$ROOT/tests/behaviour/snitool.py" cut \
+		    "$(listening web)" "$at"
+		run timeout $((60 * PATIENCE)) openssl s_client -ign_eof \
+		    -connect "$(addr cut)" -CAfile "$T/ca.pem" \
+		    -alpn "$protocols" -groups P-521:P-384 \
+		    -servername www.example -verify_return_error \
+		    < <(printf 'GET / HTTP/1.0\r\n\r\n')
+		[[ $output == *'ALPN protocol: http/1.1'*$'\r\na'* ]] ||
+		    fail "cut at $at: $output"
+		end cut
+	done
+}

@@ -81,6 +81,35 @@ unserved() {
 	equal "aborts" 0 "$(column srv_abrt BACKEND)"
 }
 
+@test "tls servers: keys are exchanged in a group that the server has" {
+	local best=X25519 group
+
+	! [[ $(openssl list -tls-groups 2>/dev/null) == *X25519MLKEM768* ]] ||
+		best=X25519MLKEM768
+	setup_server
+	FRONTEND="backend = app
+		log = file=$T/log.json format=json" \
+	    originate "ca = $T/ca.pem" 'name = site.example'
+	# Each but the first two takes a second hello.
+	for group in default X25519 P-384 P-256; do
+		end tls
+		[ $group = default ] || NGINX_TLS="ssl_ecdh_curve $group;"
+		nginx_config >"$T/nginx.in"
+		start_nginx_tls site.example
+		ctl set server app/tls addr 127.0.0.1 port "$(addr tls |
+		    sed 's/.*://')"
+		: >"$T/log.json"
+		equal "$group" nginx "$(fetch "$(url)")"
+		wait_for 10 test -s "$T/log.json"
+		[ $group != default ] || group=$best
+		equal "the log" "$group" \
+		    "$(jq -r .server_tls_group "$T/log.json")"
+	done
+	run -0 ctl show tls
+	[[ $output == *'  groups       '"$best "*', P-256 1'* ]] ||
+	    fail "$output"
+}
+
 @test "tls servers: another name, another authority, and an old date are refused" {
 	setup_server
 	originate "ca = $T/ca.pem" 'name = other.example'

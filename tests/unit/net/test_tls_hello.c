@@ -40,6 +40,8 @@ static const struct {
         sizeof(hello_openssl_tls12_noname), ""},
     {"curl", hello_curl, sizeof(hello_curl), "api.example.org"},
     {"gnutls", hello_gnutls, sizeof(hello_gnutls), "git.example.net"},
+    {"openssl, post-quantum hybrid", hello_openssl_hybrid,
+        sizeof(hello_openssl_hybrid), "www.example.com"},
 };
 
 #define REALS (sizeof(real) / sizeof(real[0]))
