@@ -49,17 +49,24 @@ count_in_all(const char *name)
 }
 
 static void
-each_system_call_is_in_one_list(void **state)
+check_numbers(uint32_t machine)
 {
 	for (int number = 0; number <= NUMBER_MAX; number++) {
-		char *name =
-		    seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+		char *name = seccomp_syscall_resolve_num_arch(machine, number);
 
 		if (name && count_in_all(name) != 1)
 			fail_msg("%s (%d) is in %zu lists", name, number,
 			    count_in_all(name));
 		free(name);
 	}
+}
+
+static void
+each_system_call_is_in_one_list(void **state)
+{
+	check_numbers(SCMP_ARCH_NATIVE);
+	check_numbers(SCMP_ARCH_X86_64);
+	check_numbers(SCMP_ARCH_AARCH64);
 }
 
 static void
