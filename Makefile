@@ -601,6 +601,8 @@ ZSHDIR      := $(PREFIX)/share/zsh/vendor-completions
 HOOKDIR     := $(PREFIX)/lib/lfproxy
 SYSUSERSDIR := $(PREFIX)/lib/sysusers.d
 EXAMPLES    := $(wildcard etc/examples/*.ini etc/examples/*.conf)
+# Folders of packaging that are installed as examples.
+PLATFORMS   := prometheus grafana kubernetes
 INI         := $(SYSCONFDIR)/lfproxy/lfproxy.ini
 UNIT        := $(UNITDIR)/lfproxy.service
 # A package's scripts do this themselves (DESTDIR).
@@ -619,6 +621,10 @@ install: all ## install below DESTDIR and PREFIX; an existing lfproxy.ini stays
 	install -m 644 $(EXAMPLES) $(DESTDIR)$(EXAMPLEDIR)
 	install -m 644 packaging/systemd/lfproxy.service.d/credentials.conf.example \
 	    $(DESTDIR)$(EXAMPLEDIR)/credentials.conf
+	for platform in $(PLATFORMS); do \
+	    install -d $(DESTDIR)$(EXAMPLEDIR)/$$platform && \
+	    install -m 644 packaging/$$platform/* \
+	        $(DESTDIR)$(EXAMPLEDIR)/$$platform || exit; done
 	install -d $(DESTDIR)$(HOOKDIR)
 	sed 's|/usr/lib/lfproxy|$(HOOKDIR)|g' packaging/certbot/lfproxy-deploy \
 	    >$(DESTDIR)$(HOOKDIR)/lfproxy-deploy
@@ -645,10 +651,13 @@ uninstall: ## stop the service and remove what install installed, but for lfprox
 	    $(ZSH_COMPLETIONS))
 	rm -f $(patsubst etc/examples/%,$(DESTDIR)$(EXAMPLEDIR)/%,$(EXAMPLES)) \
 	    $(DESTDIR)$(EXAMPLEDIR)/credentials.conf
+	rm -f $(foreach p,$(PLATFORMS),$(patsubst packaging/%, \
+	    $(DESTDIR)$(EXAMPLEDIR)/%,$(wildcard packaging/$(p)/*)))
 	rm -f $(DESTDIR)$(HOOKDIR)/lfproxy-deploy
 	rm -f $(DESTDIR)$(SYSUSERSDIR)/lfproxy.conf
 	rm -f $(DESTDIR)$(UNITDIR)/lfproxy.service
-	rmdir $(DESTDIR)$(EXAMPLEDIR) $(DESTDIR)$(dir $(EXAMPLEDIR)) \
+	rmdir $(addprefix $(DESTDIR)$(EXAMPLEDIR)/,$(PLATFORMS)) \
+	    $(DESTDIR)$(EXAMPLEDIR) $(DESTDIR)$(dir $(EXAMPLEDIR)) \
 	    $(DESTDIR)$(HOOKDIR) || :
 	@$(service) uninstalled $(UNIT)
 
