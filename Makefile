@@ -519,7 +519,7 @@ TREES        = $(filter-out machine,$(subst $(comma), ,$(PEERS)))
 SECONDS     ?= 300
 BENCH_RUN    = PYTHONPATH=tests python3 -B tests/bench
 export PEERS
-bench: bench-deps ## beside HAProxy and nginx, with the budgets; PEERS=trixie,forky; ROUNDS=9 ONLY=bulk, ONLY=tls, ONLY=low, ONLY=limits, ONLY=bandwidth, ONLY=lists; 26 minutes
+bench: bench-deps ## beside HAProxy and nginx, with the budgets; PEERS=trixie,forky; ROUNDS=9 ONLY=bulk, ONLY=tls, ONLY=low, ONLY=idle, ONLY=limits, ONLY=bandwidth, ONLY=lists; 26 minutes
 	@$(BENCH_RUN)/bench.py $(B) build/bench.md --rounds $(ROUNDS) \
 	    $(if $(ONLY),--only '$(ONLY)')
 bench-profile: bench-deps ## system calls and functions per request, connection and GB of all three; 2 minutes

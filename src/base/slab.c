@@ -11,11 +11,6 @@
 #include "base/ensure.h"
 #include "base/fault.h"
 
-struct slab_chunk {
-	uint32_t next[SLAB_CHUNK]; /* the free list's links: index + 1 */
-	/* The objects follow, from slab->offset on. */
-};
-
 static size_t
 round_up(size_t n, size_t to)
 {
@@ -25,7 +20,7 @@ round_up(size_t n, size_t to)
 static size_t
 chunk_size(const struct slab *slab)
 {
-	return slab->offset + SLAB_CHUNK * slab->options.size;
+	return SLAB_CHUNK * slab->options.size;
 }
 
 int
@@ -37,10 +32,14 @@ slab_init(struct slab *slab, const struct slab_options *options)
 
 	*slab = (struct slab){.options = *options};
 	slab->options.size = round_up(options->size, align);
-	slab->offset = round_up(sizeof(struct slab_chunk), align);
 	slab->chunks = calloc(chunks, sizeof(*slab->chunks));
-	if (!slab->chunks)
+	slab->next = calloc(chunks * SLAB_CHUNK, sizeof(*slab->next));
+	if (!slab->chunks || !slab->next) {
+		free(slab->chunks);
+		free(slab->next);
+		slab->chunks = NULL;
 		return -ENOMEM;
+	}
 	lock_init(&slab->grow);
 	return 0;
 }
@@ -52,6 +51,7 @@ slab_fini(struct slab *slab)
 		return;
 	for (uint32_t i = 0; i < slab->made; i += SLAB_CHUNK)
 		munmap(slab->chunks[i / SLAB_CHUNK], chunk_size(slab));
+	free(slab->next);
 	free(slab->chunks);
 	slab->chunks = NULL;
 	lock_fini(&slab->grow);
@@ -64,31 +64,23 @@ slab_memory(const struct slab *slab)
 	    .mapped = slab_made(slab) / SLAB_CHUNK * chunk_size(slab)};
 
 	memory_add_block(&use, slab->chunks);
+	memory_add_block(&use, slab->next);
 	return use;
 }
 
 static void *
-object_at(const struct slab *slab, struct slab_chunk *c, uint32_t i)
+object_at(const struct slab *slab, void *chunk, uint32_t i)
 {
-	return (uint8_t *)c + slab->offset + i * slab->options.size;
+	return (uint8_t *)chunk + i * slab->options.size;
 }
 
 void *
 slab_at(const struct slab *slab, uint32_t index)
 {
-	struct slab_chunk *c =
+	void *chunk =
 	    atomic_load_acquire(&slab->chunks[index / SLAB_CHUNK]); /* [P5] */
 
-	return object_at(slab, c, index % SLAB_CHUNK);
-}
-
-static uint32_t *
-slab_link(const struct slab *slab, uint32_t index)
-{
-	struct slab_chunk *c =
-	    atomic_load_acquire(&slab->chunks[index / SLAB_CHUNK]); /* [P5] */
-
-	return &c->next[index % SLAB_CHUNK];
+	return object_at(slab, chunk, index % SLAB_CHUNK);
 }
 
 static void
@@ -97,7 +89,7 @@ push(struct slab *slab, uint32_t index)
 	uint64_t top = atomic_load_relaxed(&slab->free), new_top;
 
 	do {
-		atomic_store_relaxed(slab_link(slab, index), (uint32_t)top);
+		atomic_store_relaxed(&slab->next[index], (uint32_t)top);
 		new_top = ((top >> 32) + 1) << 32 | (index + 1);
 	} while (!atomic_cas_acq_rel(&slab->free, &top, new_top));
 }
@@ -115,7 +107,7 @@ pop(struct slab *slab, uint32_t *ret_index)
 			return false;
 		index = (uint32_t)top - 1;
 		new_top = ((top >> 32) + 1) << 32 |
-		          atomic_load_relaxed(slab_link(slab, index));
+		          atomic_load_relaxed(&slab->next[index]);
 	} while (!atomic_cas_acq_rel(&slab->free, &top, new_top));
 	*ret_index = index;
 	return true;
@@ -127,7 +119,7 @@ pop(struct slab *slab, uint32_t *ret_index)
 static bool
 grow_locked(struct slab *slab)
 {
-	struct slab_chunk *c;
+	void *c;
 	uint32_t first = slab->made;
 
 	/* Takers that are about to be refused may hold the last few objects of

@@ -21,8 +21,6 @@
 
 #define SLAB_CHUNK 64 /* objects in a chunk */
 
-struct slab_chunk;
-
 struct slab_options {
 	size_t size;  /* of an object; rounded up to a cache line */
 	uint32_t max; /* objects, at most 2^31 */
@@ -40,8 +38,10 @@ struct slab {
 	/* In chunks so far; [P5] released with a chunk. */
 	uint32_t made CACHE_LINE_ALIGNED;
 	struct slab_options options;
-	size_t offset; /* of the first object in a chunk */
-	struct slab_chunk **chunks;
+	void **chunks;
+	/* The free list's links: index + 1.  Apart from the objects, whose
+	 * chunks are whole pages then if 64 objects are. */
+	uint32_t *next;
 	struct lock grow;
 };
 

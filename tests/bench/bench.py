@@ -4,8 +4,7 @@
 
     bench.py BUILD REPORT [--rounds N] [--only WORK[,WORK]...]
 
-`tls`, `limits`, `bandwidth` or `lists` among the works means all of them whose
-names begin so.
+One of GROUPS among the works means all of them whose names begin so.
 
 The machine may be shared: costs are CPU time of the proxy's processes, every
 round takes all proxies once, each time in another order, and a budget is judged
@@ -27,7 +26,7 @@ from measuring.process import MeasuringError
 from measuring.short import SHORT
 from peers import HAPROXY, KINDS, NGINX, newest, versions
 from samples import (
-    IDLE_SESSIONS, MIXED_RATE, Samples, raise_descriptors)
+    IDLE_FEW, IDLE_MANY, IDLE_SESSIONS, MIXED_RATE, Samples, raise_descriptors)
 from acl_samples import AclSamples
 from band_samples import (
     SLOW_CLIENT, SLOW_SERVER, UNLIMITED, BandSamples)
@@ -135,10 +134,11 @@ WORKS = {
         lambda samples, name, r=rate: samples.few_requests(name, r), ALL,
         [("cpu_us", "CPU, µs per request"), *LATENCY],
         [("cpu_us", 0.90, BEST)]) for rate in (100, 1000)},
-    "idle": Work(
-        f"{IDLE_SESSIONS} sessions that have carried a request and wait",
-        Samples.idle, ALL, [("kib", "PSS, KiB per session")],
-        [("kib", 0.5, None)]),
+    **{f"idle-{word}": Work(
+        f"The first {n} sessions of a process, which have carried a request and "
+        "wait", lambda samples, name, n=n: samples.idle(name, n), ALL,
+        [("kib", "PSS, KiB per session")], [("kib", 0.5, None)])
+       for word, n in (("few", IDLE_FEW), ("many", IDLE_MANY))},
     "start": Work(
         "From the start to the first answered request", Samples.start_time,
         ALL, [("ms", "ms")], [("ms", 50, None)]),
@@ -203,6 +203,10 @@ WORKS = {
     **{f"lists-{word}-{n}": lists(n, word == "accept")
        for word in ("accept", "refuse") for n in (10, 10000, 1000000)},
 }
+
+
+# Words for all works whose names begin so.
+GROUPS = ("low", "idle", "tls", "limits", "bandwidth", "lists")
 
 
 def reference(taken, metric, names, most):
@@ -319,7 +323,7 @@ def arguments(argv):
     options.only = [
         name for asked in options.only.split(",")
         for name in ([n for n in WORKS if n.startswith(f"{asked}-")]
-                     if asked in ("tls", "low", "limits", "bandwidth", "lists")
+                     if asked in GROUPS
                      else [asked])]
     unknown = [name for name in options.only if name not in WORKS]
     if unknown or options.rounds < 1:

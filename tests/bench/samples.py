@@ -18,6 +18,11 @@ from measuring.short import brief
 WRK_S = brief(2, 1)
 BULK_BYTES = brief(2 << 30, 64 << 20)
 IDLE_SESSIONS = brief(4000, 100)
+# So many that what a process takes once for all of them still counts; and as many
+# as the descriptors of HAProxy, which has pipes as well, and of this process allow.
+IDLE_FEW = brief(1500, 100)
+IDLE_MANY = brief(min(10000, (resource.getrlimit(
+    resource.RLIMIT_NOFILE)[1] - 500) // 3), 200)
 MIXED_RATE = brief(300 << 20, 30 << 20)
 MIXED_S = brief(2, 1)
 REQUEST = b"GET / HTTP/1.1\r\nHost: bench\r\n\r\n"
@@ -128,22 +133,22 @@ class Samples:
         return {"cpu_us": spent * 1e6 / (rate * LOW_MS / 1000),
                 "p50_us": told["p50_us"], "p99_us": told["p99_us"]}
 
-    def idle(self, name):
-        """Memory that a session keeps which has done something and now waits.
-        Before it is measured the proxy has settled."""
+    def idle(self, name, n):
+        """Memory that n sessions keep, each of which has done something and now
+        waits, the first that the process has.  Before it is measured the proxy
+        has settled."""
         sessions = []
-        with self.start(name) as proxy:
+        with self.contenders[name](name, [self.server.address]) as proxy:
             settled(proxy)
             before = proxy.pss_kib()
             try:
-                sessions += [open_session(proxy.address)
-                             for _ in range(IDLE_SESSIONS)]
+                sessions += [open_session(proxy.address) for _ in range(n)]
                 settled(proxy)
                 kib = proxy.pss_kib() - before
             finally:
                 for s in sessions:
                     s.close()
-        return {"kib": kib / IDLE_SESSIONS}
+        return {"kib": kib / n}
 
     def start_time(self, name):
         """From the start of the process to the first answered request: the
