@@ -60,6 +60,7 @@ unhurried() {
 # lose by a short time, the next one may need on a busy machine.
 becomes() {
 	sed -i "s/^$1 = .*/$1 = $2/" "$T/lfproxy.ini"
+	# shellcheck disable=SC2153 # set by checks.bash and its like
 	"$CTL" -S "$ADMIN" reload
 }
 
