@@ -460,9 +460,8 @@ BUILD_OPTIONS ?=
 image: ## build the container image with podman or docker; IMAGE=lfproxy:1.0 BASE=debian:13-slim
 	@scripts/image $(VERSION) $(IMAGE) $(BASE) $(BUILD_OPTIONS)
 
-check-image: ## the container image, built without a registry and run by podman; root; 4 minutes after the first
+check-image: ## the container image, built without a registry and run by podman; root; 1 to 8 minutes
 	@scripts/install-deps image
-	@$(MAKE) --no-print-directory tools
 	@scripts/run-tests $(MODE) image
 
 check-model: ## the SPIN models of the core, and that they catch planted bugs
