@@ -49,9 +49,9 @@ print_usage(FILE *out)
 	      "  -n ROUNDS   top: end after ROUNDS updates (default: 1\n"
 	      "              without a terminal, else no end)\n"
 	      "\n"
-	      "Exit status: 0 success, 1 the answer is an error, 2 usage "
-	      "error,\n"
-	      "3 no answer (lfproxy not running, no permission, no memory).\n",
+	      "Exit status: 0 success, 1 the answer is an error (ready: not "
+	      "ready),\n2 usage error, 3 no answer (lfproxy not running, no "
+	      "permission, no\nmemory).\n",
 	    out);
 }
 
