@@ -10,6 +10,13 @@ UNITDIR     ?= $(PREFIX)/lib/systemd/system
 CC          ?= gcc
 AR          ?= ar
 PKG_CONFIG  ?= pkg-config
+# The release for another machine, with the compiler of scripts/arm64-tree.
+ifeq ($(MODE),arm64)
+CROSS       := aarch64-linux-gnu-
+CC          := $(CROSS)gcc
+AR          := $(CROSS)ar
+PKG_CONFIG  := $(CROSS)pkg-config
+endif
 V           ?= 0
 Q           := $(if $(filter 1,$(V)),,@)
 comma       := ,
@@ -52,6 +59,7 @@ CFLAGS_release := -O2 -g
 CFLAGS_debug   := -O0 -g3
 # As released, and it can be made to fail (base/fault.h).
 CFLAGS_fault   := $(CFLAGS_release)
+CFLAGS_arm64   := $(CFLAGS_release)
 # Lines for stack traces, and no more: that compiles faster.
 CFLAGS_asan    := -O1 -g1 -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -71,6 +79,8 @@ HARDEN_release := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 HARDENLD_release := -pie -Wl,-z,relro,-z,now
 HARDEN_fault   := $(HARDEN_release)
 HARDENLD_fault := $(HARDENLD_release)
+HARDEN_arm64   := $(HARDEN_release)
+HARDENLD_arm64 := $(HARDENLD_release)
 DEFINES_fault  := -DLFPROXY_FAULTS
 # Data threads abort when they take a second lock (base/lock.h).
 DEFINES_debug  := -DLFPROXY_LOCK_CHECKS
@@ -144,7 +154,7 @@ endif
 UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
 .PHONY: all help run demo-tools clean install uninstall deb tools units check check-all \
-	check-timing check-long check-san \
+	check-timing check-long check-san check-arm64 \
 	check-sim check-model check-package check-service check-image image check-page page-picture fuzz fuzz-minimize fuzzers lab lab-matrix \
 	lab-predict lab-calibrate \
 	top-picture bench bench-deps bench-profile bench-faults bench-checks bench-admin \
@@ -216,8 +226,9 @@ $(B)/tools/discover: $(call archives,resolve $(BELOW_resolve))
 $(B)/tools/discover: TOOL_LIBS := $(call archives,resolve $(BELOW_resolve)) $(LIBS)
 
 # A test's program takes lld a fifth of the time that GNU ld needs for it.  What
-# is installed is linked by the compiler's own choice.
-TEST_LD     := $(if $(shell command -v ld.lld),-fuse-ld=lld)
+# is installed is linked by the compiler's own choice.  A compiler for another
+# machine looks for it below that machine's name, but for -B.
+TEST_LD     := $(if $(shell command -v ld.lld),-fuse-ld=lld$(if $(CROSS), -B/usr/bin))
 
 # Preloaded into the program under test, so it is no part of any PIE.
 $(B)/tools/%.so: tests/tools/preload/%.c
@@ -232,6 +243,7 @@ $(B)/tools/%.so: tests/tools/preload/%.c
 units: $(UNITS) ## build the unit tests
 # What is tested is compiled as it is released; the test itself need not be.
 UNIT_CFLAGS_release := -O1 -g1
+UNIT_CFLAGS_arm64   := $(UNIT_CFLAGS_release)
 UNIT_CC      = $(CC) $(ALL_CFLAGS) $(UNIT_CFLAGS_$(MODE)) \
 	-Wno-unused-parameter -Itests -Itests/unit
 $(B)/unit/%.o: tests/unit/%.c | $(B)/.deps
@@ -442,6 +454,9 @@ check-package: ## lintian, the AppArmor profile, and that another build is the s
 
 check-service: ## the package and make install in a booted container; root; 2 minutes after the first
 	@scripts/run-tests $(MODE) service
+
+check-arm64: ## the build for arm64, its unit tests and a core of behaviour tests by an emulator; root; 5 minutes after the first
+	@scripts/check-arm64
 
 check-page: page-deps ## the status page in a real browser, headless Chromium; 10 seconds after the first
 	@python3 -B tests/page/check.py $(B)

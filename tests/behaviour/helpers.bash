@@ -18,11 +18,12 @@ LFPROXY=$BUILD/lfproxy
 # script that looks for one, which takes ten times as long to start.
 PATH=/usr/bin:/bin:$PATH:/usr/sbin:/sbin
 
-# A sanitizer makes lfproxy slower: sizes are divided by SCALE, see scaled, and
-# deadlines multiplied by PATIENCE.
+# A sanitizer or an emulator makes lfproxy slower: sizes are divided by SCALE, see
+# scaled, and deadlines multiplied by PATIENCE.
 case ${BUILD##*/} in
 asan) SCALE=8 PATIENCE=3 TOOLS_OF=release ;;
 tsan) SCALE=16 PATIENCE=5 TOOLS_OF=release ;;
+arm64) SCALE=8 PATIENCE=5 TOOLS_OF=arm64 ;;
 *) SCALE=1 PATIENCE=1 TOOLS_OF=${BUILD##*/} ;;
 esac
 TOOLS=${LFPROXY_TOOLS:-${BUILD%/*}/$TOOLS_OF/tools}
@@ -81,6 +82,12 @@ refute() {
 	if "$@"; then
 		fail "not expected to succeed: $*"
 	fi
+}
+
+# unless_emulated WHAT: skips a test whose subject needs that, which the emulator of
+# `make check-arm64` has not.
+unless_emulated() {
+	[ -z "${LFPROXY_EMULATED:-}" ] || skip "the emulator has no $1"
 }
 
 # scaled N: N for a release build, less under a sanitizer.

@@ -122,7 +122,6 @@ one_session() {
 	sed -i "s/^http = .*/http = $(addr taken)/" "$T/lfproxy.ini"
 	refused "no upgrade, .*cannot listen on $(addr taken)"
 	cp "$T/good.ini" "$T/lfproxy.ini"
-	refused "'/nonexistent' cannot be started: No such file" /nonexistent
 	refused "no upgrade, .*ended with exit status 0 .*; what it has said, if anything, is in the log" "$(type -P true)"
 	printf '#!/bin/sh\nkill -SEGV $$\n' >"$T/crash"
 	chmod +x "$T/crash"
@@ -135,6 +134,13 @@ one_session() {
 	# All that is undone.
 	upgrade
 	stop_newest
+}
+
+@test "upgrade: a program that cannot be started is named" {
+	unless_emulated "memory that a child of vfork shares, for the error"
+	start_app a
+	begin
+	refused "'/nonexistent' cannot be started: No such file" /nonexistent
 }
 
 # Symptom: the other process crashed at the commands that the thousands of changes
@@ -312,6 +318,7 @@ one_session() {
 }
 
 @test "upgrade: the service manager hears of the other process, then READY" {
+	unless_emulated "clone with CLONE_PARENT, for a child of the manager"
 	start_app a
 	serve manager python3 -B "$ROOT/tests/behaviour/notifytool.py" "$T/notify"
 	NOTIFY_SOCKET=$T/notify WATCHDOG_USEC=400000 begin
@@ -337,6 +344,7 @@ parent_of() {
 @test "upgrade: this process stays until the service manager knows the other one" {
 	local parent
 
+	unless_emulated "clone with CLONE_PARENT, for a child of the manager"
 	start_app a
 	begin_unconfirmed
 	parent=$(parent_of "$FIRST")

@@ -501,6 +501,7 @@ begin_tls_session() {
 }
 
 @test "upgrade: sessions with TLS stay in the former process" {
+	unless_emulated "clone with CLONE_PARENT, for a child of the manager"
 	make_site www.example
 	slow_server s
 	site >"$T/lfproxy.ini"

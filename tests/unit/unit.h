@@ -56,6 +56,17 @@ unit_skip_unless_time_is_judged(void)
 	}
 }
 
+/* Skips a test whose subject needs something of the kernel that the emulator of
+ * `make check-arm64` has not. */
+static inline void
+unit_skip_when_emulated(const char *what)
+{
+	if (getenv("LFPROXY_EMULATED")) {
+		print_message("skipped: the emulator has no %s\n", what);
+		skip();
+	}
+}
+
 /* Not clock_now_ms, which tests replace. */
 static inline uint64_t
 unit_now_ms(void)

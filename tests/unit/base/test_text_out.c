@@ -72,6 +72,7 @@ text_without_memory_is_none_and_counted(void **state)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	skip();
 #endif
+	unit_skip_when_emulated("limit of memory (RLIMIT_AS)");
 	memset(page, 'x', sizeof(page));
 	assert_int_equal(getrlimit(RLIMIT_AS, &was), 0);
 	assert_true(text_out_open(&out));
