@@ -154,7 +154,7 @@ endif
 UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
 .PHONY: all help run demo-tools clean install uninstall deb tools units check check-all \
-	check-timing check-long check-san check-arm64 \
+	check-release check-forky check-timing check-long check-san check-arm64 \
 	check-sim check-model check-package check-service check-image image check-page page-picture fuzz fuzz-minimize fuzzers lab lab-matrix \
 	lab-predict lab-calibrate \
 	top-picture bench bench-deps bench-profile bench-faults bench-checks bench-admin \
@@ -426,6 +426,14 @@ check-all: ## check, and the simulator, the models and the slow tests; 10 minute
 	@$(TEST_BUILDS)
 	@$(MAKE) --no-print-directory $(B)/sim/lf_sim $(B)/sim/lf_cost
 	@scripts/run-tests $(MODE) all
+
+# RELEASE=bookworm SUITE=check: all tests, in a tree of that release.
+RELEASE     ?=
+SUITE       ?= basics
+check-release: ## the other supported Debian release: -Werror, unit and basic behaviour tests in a tree of its packages; root; RELEASE=trixie SUITE=check; 5 minutes
+	@scripts/check-release "$(RELEASE)" $(SUITE)
+check-forky: ## the same in the release that Debian prepares, which may break it
+	@scripts/check-release forky $(SUITE)
 
 check-timing: ## tests of promises about time, for a machine with nothing else to do
 	@scripts/install-deps check

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The command line of lfproxy.
 
-# bats file_tags=onethread
+# bats file_tags=onethread, basic
 
 load helpers
 

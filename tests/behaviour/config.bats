@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The configuration as an operator meets it: lfproxy -t, -T, -l and -s.
 
-# bats file_tags=onethread
+# bats file_tags=onethread, basic
 
 load environment
 load rights

@@ -3,6 +3,8 @@
 # Servers that are given by name, and name servers that do not answer: one of the
 # test's own (nametool.py) says what names stand for.
 
+# bats file_tags=basic
+
 load helpers
 load operator
 

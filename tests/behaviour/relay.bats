@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Bytes that enter at one end, and no others, leave at the other.
 
+# bats file_tags=basic
+
 load helpers
 
 @test "relay: an IPv4 listener in front of an IPv4 server" {

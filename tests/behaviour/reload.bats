@@ -3,6 +3,8 @@
 # Reload inside the running process: what changes, what stays, what is refused,
 # and that no session that exists or begins meanwhile fails.
 
+# bats file_tags=basic
+
 load helpers
 
 ADMIN=$T/admin.sock

@@ -3,6 +3,8 @@
 # [resolver]: names that are followed by their TTL, name servers that fail in
 # every way (nametool.py), and dnsmasq.
 
+# bats file_tags=basic
+
 load helpers
 load operator
 

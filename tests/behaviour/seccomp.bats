@@ -3,7 +3,7 @@
 # The filter of system calls.  All other tests run under it as well, because it
 # is set by default.
 
-# bats file_tags=onethread
+# bats file_tags=onethread, basic
 
 load helpers
 load ctl

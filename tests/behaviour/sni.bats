@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Backends chosen by the name in a client's TLS hello, which is left as it is.
 
+# bats file_tags=basic
+
 load helpers
 load stat
 

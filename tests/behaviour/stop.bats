@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # How lfproxy ends.
 
+# bats file_tags=basic
+
 load helpers
 
 @test "stop: SIGTERM lets a download finish and takes nothing new" {

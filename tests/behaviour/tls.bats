@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # TLS with clients, terminated in front of plain servers, with real programs.
 
+# bats file_tags=basic
+
 load helpers
 load stat
 load tls

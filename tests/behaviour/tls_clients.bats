@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Certificates of clients: none, good ones, and ones that are bad in each way.
 
+# bats file_tags=basic
+
 load helpers
 load stat
 load tls

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Bytes and ends arrive whole, with TLS on either side.
 
+# bats file_tags=basic
+
 load helpers
 load stat
 load tls

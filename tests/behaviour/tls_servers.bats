@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # TLS with servers: verified, refused, resumed, with names and certificates.
 
+# bats file_tags=basic
+
 load helpers
 load stat
 load tls

@@ -4,6 +4,8 @@
 
 # shellcheck disable=SC2030,SC2031 # each test has its own LFPROXY_PID
 
+# bats file_tags=basic
+
 load helpers
 load rights
 load ctl
