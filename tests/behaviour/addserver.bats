@@ -45,7 +45,7 @@ begin_load() {
 	# shellcheck disable=SC2016
 	spawn "$1" sh -ec 'while [ ! -e "$1" ]; do
 		"$2" client "$3" --connections 4 --up 20000 --down 20000 \
-		    --duration 1 --deadline "$4"
+		    --duration 1 --rest 50 --deadline "$4"
 	done' sh "$T/enough.$1" "$TOOLS/streamer" "127.0.0.1:$(port "$2")" \
 	    $((60 * PATIENCE))
 }

@@ -181,7 +181,7 @@ every_target() {
 @test "log: the package's logrotate file rotates it, and loses no line" {
 	local n file
 
-	n=$(($(scaled 8000) / 8 * 8))
+	n=$(($(scaled 2000) / 8 * 8))
 	start_streams a
 	mkdir -m 750 "$T/logs"
 	logging "file=$T/logs/access.log" "file=$T/logs/access.json format=json"
@@ -192,7 +192,7 @@ every_target() {
 	chmod 600 "$T/logrotate.conf"
 	spawn load "$TOOLS/streamer" client "127.0.0.1:$(port web)" \
 	    --deadline $((60 * PATIENCE)) --connections 8 \
-	    --repeat $((n / 8)) --up 10
+	    --repeat $((n / 8)) --up 10 --rest 5
 	wait_for 20 at_least "$T/logs/access.log" "$TCPLOG" 10
 	wait_for 20 test -s "$T/logs/access.json"
 	run -0 logrotate -f -s "$T/state" "$T/logrotate.conf"

@@ -177,7 +177,7 @@ resized() {
 	cp "$T/resizer" "$T/resizer2"
 	spawn streams "$TOOLS/streamer" client "127.0.0.1:$(port web)" \
 	    --connections 8 --up 20000 --down 20000 --duration 2 \
-	    --deadline $((60 * PATIENCE))
+	    --rest 20 --deadline $((60 * PATIENCE))
 	# Shards stay 1, so that each change is possible whatever the other
 	# operator did last.
 	printf 'threads %d\n' 8 2 5 1 >"$T/changes"

@@ -47,7 +47,7 @@ begin_load() {
 	# shellcheck disable=SC2016
 	spawn load sh -ec 'while [ ! -e "$1" ]; do
 		"$2" client "$3" --connections 8 --up 20000 --down 20000 \
-		    --duration 1 --deadline "$4"
+		    --duration 1 --rest 50 --deadline "$4"
 	done' sh "$T/enough" "$TOOLS/streamer" "127.0.0.1:$(port web)" \
 	    $((60 * PATIENCE))
 }

@@ -111,7 +111,7 @@ for row in csv.DictReader(sys.stdin):
 	servers "app1=$(addr stream)"
 	spawn load "$TOOLS/streamer" client "127.0.0.1:$(port web)" \
 	    --connections 8 --up 20000 --down 20000 --duration 2 \
-	    --deadline $((60 * PATIENCE))
+	    --rest 50 --deadline $((60 * PATIENCE))
 	put /app/b '10.0.0.9:80 weight=0'
 	servers "app1=$(addr stream) app2=10.0.0.9:80"
 	ETCDCTL_API=3 etcdctl --endpoints "$url" del /app/b >/dev/null

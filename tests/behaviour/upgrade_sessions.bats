@@ -58,7 +58,8 @@ sums_are() {
 	sed -i "s/^server = a .*/server = s $(addr s)/" "$T/lfproxy.ini"
 	ctl reload
 	spawn stream "$TOOLS/streamer" client "$PORT" --connections 60 \
-	    --up 3000000 --down 3000000 --duration 6 --deadline 200
+	    --up 3000000 --down 3000000 --duration 6 --pause 1000 \
+	    --deadline 200
 	wait_for 20 has_line stream established
 	for i in 1 2 3 4 5 6; do
 		upgrade

@@ -62,6 +62,27 @@ on_usr1(int sig)
 	reading_allowed = 1;
 }
 
+/* Begins the streams of connections whose rest is over; returns epoll's
+ * timeout. rest_end_ms: by id, 0 for a connection that does not rest. */
+static int
+end_rests(struct stream *streams, uint64_t *rest_end_ms)
+{
+	uint64_t now = tool_now_ms(), left = UINT64_MAX;
+
+	for (size_t i = 0; opt.rest_ms > 0 && i < opt.connections; i++) {
+		if (rest_end_ms[i] == 0)
+			continue;
+		if (rest_end_ms[i] > now) {
+			if (rest_end_ms[i] - now < left)
+				left = rest_end_ms[i] - now;
+			continue;
+		}
+		rest_end_ms[i] = 0;
+		client_open(&streams[i]);
+	}
+	return left == UINT64_MAX ? -1 : (int)left;
+}
+
 static void
 report(uint64_t began_ms)
 {
@@ -80,12 +101,13 @@ run_client(const char *address)
 	struct epoll_event events[BATCH];
 	struct stream *streams = calloc(opt.connections, sizeof(*streams));
 	uint64_t *rounds = calloc(opt.connections, sizeof(*rounds));
+	uint64_t *rest_end_ms = calloc(opt.connections, sizeof(*rest_end_ms));
 	uint64_t began = tool_now_ms(), running = 0;
 	sigset_t mask = tool_catch_stop();
 	bool held = !reading_allowed;
-	int n;
+	int n, rest, pause;
 
-	if (!streams || !rounds)
+	if (!streams || !rounds || !rest_end_ms)
 		tool_die(TOOL_SYSTEM, "out of memory");
 	server_addr = tool_addr(address);
 	for (; running < opt.connections; running++) {
@@ -95,19 +117,24 @@ run_client(const char *address)
 	printf("established %llu\n", (unsigned long long)running);
 	fflush(stdout);
 	while (running > 0 && !tool_told_to_stop && sum.failed == 0) {
-		n = epoll_pwait(epoll_fd, events, BATCH,
-		    end_pauses(streams, opt.connections), &mask);
+		rest = end_rests(streams, rest_end_ms);
+		pause = end_pauses(streams, opt.connections);
+		n = epoll_pwait(
+		    epoll_fd, events, BATCH, pause < 0 ? rest : pause, &mask);
 		for (int i = 0; i < n; i++) {
 			struct stream *s = events[i].data.ptr;
 
 			if (stream_serve(s, events[i].events))
 				continue;
 			if (opt.duration_ms
-			        ? tool_now_ms() < began + opt.duration_ms
-			        : ++rounds[s->id] < opt.repeat)
-				client_open(s);
-			else
+			        ? tool_now_ms() >= began + opt.duration_ms
+			        : ++rounds[s->id] >= opt.repeat)
 				running--;
+			else if (opt.rest_ms > 0)
+				rest_end_ms[s->id] =
+				    tool_now_ms() + opt.rest_ms;
+			else
+				client_open(s);
 		}
 		for (size_t i = 0;
 		     held && reading_allowed && i < opt.connections; i++)
@@ -117,6 +144,7 @@ run_client(const char *address)
 	report(began);
 	free(streams);
 	free(rounds);
+	free(rest_end_ms);
 	return sum.failed || running ? TOOL_FAILED : TOOL_OK;
 }
 
@@ -231,13 +259,14 @@ usage(FILE *out)
 	      "       streamer client ADDRESS [--mode both|echo|first]\n"
 	      "                [--bind ADDRESS:0] [--connections N]\n"
 	      "                [--up BYTES] [--down BYTES]\n"
-	      "                [--repeat N | --duration SECONDS]\n"
+	      "                [--repeat N | --duration SECONDS] [--rest MS]\n"
 	      "                [--allow-loss NAME] [options]\n"
 	      "       streamer generate --up BYTES [--seed N]\n"
 	      "options:\n"
 	      "  --seed N           what the bytes are made from\n"
 	      "  --chunk N          bytes per send, 0: random sizes\n"
-	      "  --pause MS         now and then rest up to so long\n"
+	      "  --pause MS         now and then stop up to so long\n"
+	      "  --rest MS          of a connection between its streams\n"
 	      "  --hold-reading     do not read before SIGUSR1\n"
 	      "  --deadline SECONDS\n"
 	      "  --secure           TLS; a server needs --cert\n" TLS_USAGE,
@@ -291,6 +320,9 @@ set_option(int option)
 	case 'p':
 		opt.pause_ms = tool_number(optarg, 60000);
 		return true;
+	case 'R':
+		opt.rest_ms = tool_number(optarg, 60000);
+		return true;
 	case 'H':
 		reading_allowed = 0;
 		return true;
@@ -325,6 +357,7 @@ main(int argc, char **argv)
 	    {"seed", required_argument, NULL, 's'},
 	    {"chunk", required_argument, NULL, 'k'},
 	    {"pause", required_argument, NULL, 'p'},
+	    {"rest", required_argument, NULL, 'R'},
 	    {"hold-reading", no_argument, NULL, 'H'},
 	    {"deadline", required_argument, NULL, 't'},
 	    {"secure", no_argument, NULL, 'S'},

@@ -65,7 +65,7 @@ extern struct streamer_options {
 	enum mode mode;
 	const char *name, *allow_loss;
 	uint64_t connections, repeat, duration_ms, up, down, seed, chunk,
-	    pause_ms;
+	    pause_ms, rest_ms;
 	bool secure;
 	struct tls_wishes tls;
 } opt;
