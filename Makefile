@@ -598,7 +598,9 @@ lint-warnings: lint-deps
 	    -Werror -fsyntax-only
 lint-cppcheck: lint-deps
 	$(call say,LINT,cppcheck)
-	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability \
+	@mkdir -p build/cppcheck
+	$(Q)cppcheck -j $(shell nproc) --cppcheck-build-dir=build/cppcheck --quiet \
+	    --std=c11 --enable=warning,performance,portability \
 	    --inline-suppr --suppressions-list=scripts/cppcheck.supp \
 	    --error-exitcode=1 -Isrc -D_GNU_SOURCE src $(wildcard tests/tools)
 lint-shell: lint-deps
