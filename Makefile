@@ -71,8 +71,11 @@ FUZZ_OPTIMIZE ?= -O2 -g
 CFLAGS_fuzz    := $(FUZZ_OPTIMIZE) -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fsanitize-coverage=inline-8bit-counters,pc-table,indirect-calls \
 	-fno-omit-frame-pointer
+# For `make covered`: which branches a test takes.
+CFLAGS_cover   := -O1 --coverage -fprofile-update=single
 LDFLAGS_asan   := -fsanitize=address,undefined
 LDFLAGS_tsan   := -fsanitize=thread
+LDFLAGS_cover  := --coverage
 LDFLAGS_fuzz   := -fsanitize=fuzzer,address,undefined
 # The sanitizers' own checks and _FORTIFY_SOURCE get in each other's way.
 HARDEN_release := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
@@ -87,11 +90,12 @@ DEFINES_debug  := -DLFPROXY_LOCK_CHECKS
 DEFINES_asan   := $(DEFINES_debug)
 DEFINES_tsan   := $(DEFINES_debug)
 DEFINES_fuzz   := $(DEFINES_debug)
+DEFINES_cover  := -DSECCOMP_DEFAULT='"off"'
 
 CPPFLAGS    ?= $(filter -D%,$(HARDEN_$(MODE)))
 CFLAGS      ?= $(CFLAGS_$(MODE)) $(filter-out -D%,$(HARDEN_$(MODE)))
 LDFLAGS     ?= $(HARDENLD_$(MODE))
-ifneq ($(filter asan tsan fuzz,$(MODE)),)
+ifneq ($(filter asan tsan cover fuzz,$(MODE)),)
 LDFLAGS     += $(LDFLAGS_$(MODE))
 endif
 WARNINGS    := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes \
@@ -456,6 +460,16 @@ check-san: ## unit and behaviour tests under ASan+UBSan, then under TSan
 		$(MAKE) --no-print-directory MODE=$$mode all units fuzzers && \
 		scripts/run-tests $$mode quick || rc=1; \
 	done; exit $$rc
+
+# Which behaviour tests sanitizers may leave out; takes half an hour.
+.PHONY: covered
+covered:
+	@scripts/install-deps check
+	@$(MAKE) --no-print-directory $(ALL_CPUS) MODE=release all tools
+	@$(MAKE) --no-print-directory $(ALL_CPUS) MODE=fault all
+	@$(MAKE) --no-print-directory $(ALL_CPUS) MODE=cover all units fuzzers
+	@rm -rf build/covered
+	@python3 -B tests/behaviour/covered.py build/cover build/covered
 
 check-package: ## lintian, the AppArmor profile, and that another build is the same; 2 minutes
 	@scripts/run-tests $(MODE) package

@@ -16,6 +16,10 @@ CHOICES(orders, ORDER_PRIORITY, [ORDER_LIFO] = "lifo", [ORDER_FIFO] = "fifo",
     [ORDER_PRIORITY] = "priority");
 CHOICES(closed_infos, TCP_INFO_ALL, [TCP_INFO_AUTO] = "auto",
     [TCP_INFO_OFF] = "off", [TCP_INFO_ALL] = "all");
+/* MODE=cover has "off": a process writes files at its end. */
+#ifndef SECCOMP_DEFAULT
+#define SECCOMP_DEFAULT "auto"
+#endif
 CHOICES(seccomp_modes, SECCOMP_AUTO, [SECCOMP_OFF] = "off",
     [SECCOMP_LOG] = "log", [SECCOMP_ON] = "on", [SECCOMP_AUTO] = "auto");
 CHOICES(admin_levels, LEVEL_ADMIN, [LEVEL_USER] = "user",
@@ -154,7 +158,7 @@ static const struct key global_keys[] = {
     {"closed_tcp_info", "of which of these the kernel's TCP_INFO is taken",
         CHOICE(closed_infos), GLOBAL(closed_tcp_info), DEFAULT("auto")},
     {"seccomp", "whether lfproxy refuses itself system calls that it never needs",
-        CHOICE(seccomp_modes), GLOBAL(seccomp), DEFAULT("auto"),
+        CHOICE(seccomp_modes), GLOBAL(seccomp), DEFAULT(SECCOMP_DEFAULT),
         .loosens = seccomp_loosens},
     {.name = NULL}};
 

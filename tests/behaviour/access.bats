@@ -63,6 +63,7 @@ no_sessions() {
 	[ "$(column_at "$1" scur)" = 0 ]
 }
 
+# bats test_tags=covered
 @test "access: the first rule that matches decides, across both keys" {
 	start_gates $'web\ndeny = 127.1.0.0/16\nallow = 127.0.0.0/8 ::1\ndeny = all'
 	knocks served web --source 127.0.0.1
@@ -99,6 +100,7 @@ no_sessions() {
 	counts two dcon 1
 }
 
+# bats test_tags=covered
 @test "access: close ends with a FIN" {
 	start_gates $'web\ndeny = all\non_deny = close'
 	knocks closed web
@@ -128,6 +130,7 @@ no_sessions() {
 	counts web dcon 1
 }
 
+# bats test_tags=covered
 @test "access: a tarpit holds a client for its time, then resets" {
 	local took
 
@@ -168,6 +171,7 @@ no_sessions() {
 	equal 'the client' reset "$output"
 }
 
+# bats test_tags=covered
 @test "access: who is denied takes no place of maxconn, and a full frontend refuses" {
 	start_gates $'web\nmaxconn = 1\nallow = 127.0.0.1\ndeny = all'
 	spawn first python3 -B -c '
@@ -210,6 +214,7 @@ waits_for_place() {
 	wait_for 10 lfproxy_said '^10\.0\.0\.1:5000 .* web web/<NOSRV> .* PR '
 }
 
+# bats test_tags=covered
 @test "access: a PROXY header's client can be held, closed, dropped" {
 	OPTIONS=accept_proxy start_gates \
 	    $'tarpit\ndeny = 10.0.0.0/8\non_deny = tarpit 300ms' \
@@ -222,6 +227,7 @@ waits_for_place() {
 	counts tarpit dses 1
 }
 
+# bats test_tags=covered
 @test "access: a reload changes the rules for clients that come after it" {
 	start_gates $'web\nallow = 127.0.0.1\ndeny = all'
 	knocks reset web --source 127.0.0.2

@@ -89,6 +89,7 @@ listening_inode() {
 }
 
 # Symptom: the upgrade removed the file.
+# bats test_tags=covered
 @test "activation: an upgrade that leaves a name out leaves its file" {
 	start_app a
 	names "listen = fd:web" "listen = fd:api"
@@ -162,6 +163,7 @@ listening_inode() {
 	[[ $output == *"'fd:web' is listened on already"* ]] || fail "$output"
 }
 
+# bats test_tags=covered
 @test "activation: systemd-socket-activate starts lfproxy at the first client" {
 	local at
 

@@ -148,7 +148,7 @@ reloads() {
 	finish held
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "addserver: its check is off until it is enabled" {
 	local nobody
 
@@ -180,7 +180,7 @@ reloads() {
 	equal "times down" 0 "$(column chkdown b)"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "addserver: an agent is asked when it is enabled" {
 	local agent
 
@@ -320,7 +320,7 @@ reloads() {
 	[ "$(column throttle b)" -lt 20 ]
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "addserver: the last server of a backend goes, and a share of a split with it" {
 	start_app a
 	start_app b
@@ -354,7 +354,7 @@ reloads() {
 	equal "who answers" b "$(fetch "$(url)")"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "addserver: ids are the lowest that are free" {
 	start_app a
 	start_app b
@@ -376,7 +376,7 @@ reloads() {
 	equal "ids" "a1" "$(ids)"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "addserver: overrides of other servers are kept" {
 	start_app a
 	start_app b
@@ -417,7 +417,7 @@ del_later() {
 	del "$1"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "addserver: a reload goes by the file, and says what that means" {
 	start_app a
 	start_app b
@@ -452,7 +452,7 @@ del_later() {
 	reloads "No change."
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "addserver: a server that others track stays" {
 	start_app a
 	start_app b

@@ -45,6 +45,7 @@ two_apps() {
 	web a 'b weight=50'
 }
 
+# bats test_tags=covered
 @test "admin: show info, by socat and by lfproxyctl" {
 	two_apps
 	fetch "$(url)" >/dev/null
@@ -64,6 +65,7 @@ two_apps() {
 	    "$(sed '$d' "$T/raw" | cut -d: -f1)"
 }
 
+# bats test_tags=covered
 @test "admin: show stat is CSV, every row as long as its header" {
 	two_apps
 	for _ in 1 2 3; do
@@ -95,6 +97,7 @@ assert value("app", "b", "mode") == "tcp"
 '
 }
 
+# bats test_tags=covered
 @test "admin: show stat has HAProxy's columns" {
 	command -v haproxy >/dev/null || skip "no haproxy here"
 	two_apps
@@ -108,6 +111,7 @@ assert value("app", "b", "mode") == "tcp"
 	    "$(ctl show stat | head -n 1 | sed 's/,-,.*/,-,/')"
 }
 
+# bats test_tags=covered
 @test "admin: show stat of one proxy, type and server" {
 	two_apps
 	equal "servers of app" "a b" \
@@ -134,6 +138,7 @@ assert rows[48]["value"] == {"type": "str", "value": "edge-1"}
 '
 }
 
+# bats test_tags=covered
 @test "admin: show pool, all of them or one" {
 	two_apps
 	fetch "$(url)" >/dev/null
@@ -148,6 +153,7 @@ assert rows[48]["value"] == {"type": "str", "value": "edge-1"}
 	    "$output"
 }
 
+# bats test_tags=covered
 @test "admin: the ledger of a quiet pool balances" {
 	two_apps
 	for _ in 1 2 3 4 5 6 7 8; do
@@ -162,6 +168,7 @@ balances() {
 	    ((BASH_REMATCH[1] == BASH_REMATCH[2] + BASH_REMATCH[3] + BASH_REMATCH[4] + BASH_REMATCH[5]))
 }
 
+# bats test_tags=covered
 @test "admin: help and unknown commands" {
 	two_apps
 	run -0 ctl help
@@ -191,6 +198,7 @@ except OSError:
 sys.stdout.buffer.write(text)' "$ADMIN"
 }
 
+# bats test_tags=covered
 @test "admin: the wire as HAProxy has it" {
 	two_apps
 	equal "a line" 'admin||' "$(said 'show cli level\n')"
@@ -206,6 +214,7 @@ sys.stdout.buffer.write(text)' "$ADMIN"
 	    "$(said 'set severity-output number;show stat x 1 1\n')"
 }
 
+# bats test_tags=covered
 @test "admin: half a line is not run" {
 	two_apps
 	equal "the answer" '' "$(said 'show cli level')"
@@ -213,6 +222,7 @@ sys.stdout.buffer.write(text)' "$ADMIN"
 	    "$({ printf 'show c'; sleep 0.2; printf 'li level\n'; } | talk | tr '\n' '|')"
 }
 
+# bats test_tags=covered
 @test "admin: garbage and a line of a megabyte" {
 	two_apps
 	head -c 8000 /dev/urandom | tr -d '\n;\000' >"$T/garbage"
@@ -257,6 +267,7 @@ time.sleep(600)
 	wait_for 10 fds_at_most "$fds"
 }
 
+# bats test_tags=covered
 @test "admin: clients that never read do not hold up the others" {
 	local fds
 
@@ -291,6 +302,7 @@ time.sleep(600)
 	wait_for 20 fds_at_most "$fds"
 }
 
+# bats test_tags=covered
 @test "admin: a client that talks keeps its place, a silent one is closed" {
 	two_apps
 	run -0 timeout $((60 * PATIENCE)) python3 -c '
@@ -311,6 +323,7 @@ jobs() {
 	ctl show info | sed -n 's/^Jobs: //p'
 }
 
+# bats test_tags=covered
 @test "admin: clients without a command count as jobs, answered ones do not" {
 	local had
 
@@ -339,6 +352,7 @@ jobs_are() {
 	[ "$(jobs)" = "$1" ]
 }
 
+# bats test_tags=covered
 @test "admin: the socket has its mode, and goes with lfproxy" {
 	two_apps
 	equal "the mode" 600 "$(stat -c %a "$ADMIN")"
@@ -346,6 +360,7 @@ jobs_are() {
 	[ ! -e "$ADMIN" ]
 }
 
+# bats test_tags=covered
 @test "admin: the socket of a killed lfproxy is replaced" {
 	local pid
 
@@ -371,6 +386,7 @@ jobs_are() {
 	equal "the file" precious "$(cat "$ADMIN")"
 }
 
+# bats test_tags=covered
 @test "admin: three hundred connections leave no descriptor behind" {
 	local fds
 
@@ -391,6 +407,7 @@ for i in range(300):
 	run -0 ctl show cli level
 }
 
+# bats test_tags=covered
 @test "admin: a stopping lfproxy says so" {
 	two_apps
 	spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
@@ -407,6 +424,7 @@ stopping() {
 	ctl show info | grep -qx 'Stopping: 1'
 }
 
+# bats test_tags=covered
 @test "admin: a change is logged with its user, command, old and new value" {
 	local who
 

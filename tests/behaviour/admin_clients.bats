@@ -57,6 +57,7 @@ ctl() {
 	"$CTL" -S "$ADMIN" "$@"
 }
 
+# bats test_tags=covered
 @test "admin clients: Python's csv reader" {
 	site
 	fetch "$(url)" >/dev/null
@@ -89,6 +90,7 @@ exporter_ready() {
 	curl -s -m 2 -o /dev/null "http://127.0.0.1:$1/metrics"
 }
 
+# bats test_tags=covered
 @test "admin clients: the Prometheus exporter for HAProxy" {
 	command -v prometheus-haproxy-exporter >/dev/null ||
 	    skip "no prometheus-haproxy-exporter here"
@@ -166,6 +168,7 @@ select_server() {
 	wait_to_see "\\[$at\\]\$"
 }
 
+# bats test_tags=covered
 @test "admin clients: hatop shows the servers" {
 	hatop_on_screen
 	for line in 'Node: edge-1' '^>>> web$' '^FRONTEND .* OPEN .* 1$' \
@@ -176,6 +179,7 @@ select_server() {
 	leave_hatop
 }
 
+# bats test_tags=covered
 @test "admin clients: hatop's keys disable, enable and weigh servers" {
 	hatop_on_screen
 	select_server app/a

@@ -55,6 +55,7 @@ tcp() {
 	equal "TCP's default" 'user||' "$(said "TCP:$(tcp | sed -n 2p)" 'show cli level\n')"
 }
 
+# bats test_tags=covered
 @test "admin sockets: a change through TCP is noted with its address" {
 	sockets "admin = $ADMIN\nadmin = 127.0.0.1:0 level=admin"
 	said "TCP:$(tcp)" 'set pool main threads 3\n'
@@ -105,6 +106,7 @@ tcp() {
 	[[ $output == *"bad.ini:3: admin: 'unix:/run/x' is an admin socket already"* ]]
 }
 
+# bats test_tags=covered
 @test "admin sockets: a file has its mode and its owner, and goes with lfproxy" {
 	need_to_give nobody:nogroup
 	sockets "admin = $ADMIN\nadmin = $T/given mode=0620 user=nobody group=nogroup"
@@ -168,6 +170,7 @@ give_without_chown() {
 	may_not daemon mail "$T/s/a"
 }
 
+# bats test_tags=covered
 @test "admin sockets: a group that lfproxy is not in, without the right to chown" {
 	need_nobody
 	chmod 777 "$T"
@@ -184,6 +187,7 @@ give_without_chown() {
 	may daemon root "$T/s/a"
 }
 
+# bats test_tags=covered
 @test "admin sockets: a user may have a higher level than the socket" {
 	need_nobody
 	sockets "admin = $ADMIN\nadmin = $T/all mode=0666 level=user operators=@nogroup admins=root\nadmin = $T/named mode=0666 level=user admins=nobody"
@@ -209,6 +213,7 @@ give_without_chown() {
 	equal "not in it" user "$(nobody "$CTL" -S "$T/all" show cli level)"
 }
 
+# bats test_tags=covered
 @test "admin sockets: each has its time-out and its limit on connections" {
 	sockets "admin = $ADMIN\nadmin = $T/few timeout=1s maxconn=2"
 	run -0 timeout $((100 * PATIENCE)) python3 -c '
@@ -237,6 +242,7 @@ assert b"" in [s.recv(100) for s in socks]
 
 # Symptom: 256 connections of short-lived children, each of which sent one byte
 # every 150 ms, locked everyone else out.
+# bats test_tags=covered
 @test "admin sockets: one user cannot lock root out" {
 	local i
 
@@ -255,6 +261,7 @@ assert b"" in [s.recv(100) for s in socks]
 
 # The same with one user: the connections of the attacker never complete
 # anything, those of others do.
+# bats test_tags=covered
 @test "admin sockets: a byte now and then does not keep a place" {
 	local i
 
@@ -281,6 +288,7 @@ assert b"" in [s.recv(100) for s in socks]
 	    '^lfproxy: (warning: )?admin: 127\.0\.0\.1:[0-9]+: closed: it sent an HTTP request'
 }
 
+# bats test_tags=covered
 @test "admin sockets: TCP above level user is warned of" {
 	local warning="warning: admin: every user and every program of this host can give commands at 127.0.0.1:0 with level=operator; use a unix socket, or level=user"
 

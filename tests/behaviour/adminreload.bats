@@ -128,6 +128,7 @@ global: admin: $T/a: maxconn: 256 -> 1
 	equal "the level" admin "$(level_of "$T/a")"
 }
 
+# bats test_tags=covered
 @test "admin reload: answers that are under way end whole, and then it is over" {
 	SERVERS=100 begin "admin = $T/a" "admin = $T/b"
 	mkfifo "$T/go"
@@ -241,6 +242,7 @@ refused_reload() {
 	[ -f "$T/a" ]
 }
 
+# bats test_tags=covered
 @test "admin reload: a file stays the same one by whichever way it is reached" {
 	local before
 
@@ -260,6 +262,7 @@ global: admin: $T/real/a is new" "$output"
 	[ ! -e "$T/real/a" ]
 }
 
+# bats test_tags=covered
 @test "admin reload: without root's rights it says what they are needed for" {
 	local GLOBAL
 
@@ -302,6 +305,7 @@ global: admin: $T/b: its file cannot be removed: Permission denied; remove it by
 	equal "the file" "$inode root root 660" "$(stat -c '%i %U %G %a' "$T/a")"
 }
 
+# bats test_tags=covered
 @test "admin reload: the HTTP port comes, moves and goes, and requests end whole" {
 	local old
 
@@ -335,6 +339,7 @@ page "[0-9]{6,}" end b''"$ ]] || fail "$output"
 	[ ! -e "$T/b" ]
 }
 
+# bats test_tags=covered
 @test "admin reload: repeated reloads under many clients cut no answer off" {
 	local fds port other n
 

@@ -8,6 +8,7 @@ names() {
 	fetch -H 'Connection: close' "$(url)?[1-$1]"
 }
 
+# bats test_tags=covered
 @test "balance: equal weights alternate exactly, 100 times" {
 	local got
 
@@ -18,6 +19,7 @@ names() {
 	[[ $got =~ ^(ab){50}$ || $got =~ ^(ba){50}$ ]] || fail "got $got"
 }
 
+# bats test_tags=covered
 @test "balance: three servers take turns" {
 	local got
 
@@ -31,6 +33,7 @@ names() {
 	    tr -d '\n')"
 }
 
+# bats test_tags=covered
 @test "balance: weights 3 and 1 are exact in every cycle" {
 	local got cycle
 
@@ -43,6 +46,7 @@ names() {
 	done
 }
 
+# bats test_tags=covered
 @test "balance: weights spread over the cycle" {
 	start_app a
 	start_app b
@@ -53,6 +57,7 @@ names() {
 	[[ $got != *bb* && $got != *aaaaaaa* ]]
 }
 
+# bats test_tags=covered
 @test "balance: a server of weight 0 gets none" {
 	start_app a
 	start_app b
@@ -61,6 +66,7 @@ names() {
 	equal "the names" "a c" "$(names 40 | sort -u | xargs)"
 }
 
+# bats test_tags=covered
 @test "balance: concurrent sessions on 4 threads are shared out exactly" {
 	local n
 
@@ -74,6 +80,7 @@ names() {
 	equal "b's sessions" $((8 * n)) "$(sessions | grep -c ' app/b ')"
 }
 
+# bats test_tags=covered
 @test "balance: leastconn fills up the server with the fewest sessions" {
 	local before
 
@@ -90,6 +97,7 @@ names() {
 	equal "b's sessions" 30 "$(sessions | grep -c ' app/b ')"
 }
 
+# bats test_tags=covered
 @test "balance: idle servers under leastconn take turns by weight" {
 	local of_b
 
@@ -101,6 +109,7 @@ names() {
 	[ "$of_b" -ge 7 ] && [ "$of_b" -le 20 ] || fail "$of_b sessions at b"
 }
 
+# bats test_tags=covered
 @test "balance: source keeps a client with its server, and moves it when it dies" {
 	local home other
 

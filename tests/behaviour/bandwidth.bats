@@ -78,6 +78,7 @@ is_session() {
 	[ "$(session "$1")" = "$2" ]
 }
 
+# bats test_tags=covered
 @test "bandwidth: a session is held in both directions, and all bytes arrive" {
 	start_streams s
 	start_limited 'bandwidth = in=4MiB/s out=8MiB/s per=session' ''
@@ -95,6 +96,7 @@ is_session() {
 	equal waits 0 "$(value lf_bw_waits web FRONTEND)"
 }
 
+# bats test_tags=covered
 @test "bandwidth: sessions share what their frontend, backend and server have" {
 	start_streams s
 	start_limited 'bandwidth = in=8MiB/s per=frontend' \
@@ -134,6 +136,7 @@ from() {
 }
 
 # At 1 KiB/s the bytes would take half an hour.
+# bats test_tags=covered
 @test "bandwidth: a source that waits does not hold up another, and a reload its sessions" {
 	start_streams s
 	start_limited 'bandwidth = out=1KiB/s per=source' ''
@@ -190,6 +193,7 @@ entries() {
 }
 
 # A session from before the reload has no part in the table.
+# bats test_tags=covered
 @test "bandwidth: a reload that adds per=source to a backend limits each session for itself" {
 	start_streams s
 	start_limited '' ''
@@ -207,6 +211,7 @@ no_sessions_in() {
 }
 
 # A session from before the reload has no part in the table.
+# bats test_tags=covered
 @test "bandwidth: a reload that adds per=source limits each session for itself" {
 	start_streams s
 	start_limited '' ''
@@ -236,6 +241,7 @@ both_wait() {
 	[ "$(ctl show sess all | grep -c 'bandwidth_out=.* waits=yes')" = 2 ]
 }
 
+# bats test_tags=covered
 @test "bandwidth: bulk is spliced under a limit" {
 	start_streams s
 	start_limited 'bandwidth = in=100MiB/s out=100MiB/s per=frontend' ''
@@ -244,6 +250,7 @@ both_wait() {
 	[ "$(ctl show info | sed -n 's/^PipesCreated: //p')" -ge 1 ]
 }
 
+# bats test_tags=covered
 @test "bandwidth: TLS with the client" {
 	make_site www.example
 	start_streams s
@@ -254,6 +261,7 @@ both_wait() {
 }
 
 # Slower than any machine is with TLS, however busy.
+# bats test_tags=covered
 @test "bandwidth: TLS with the server" {
 	make_site www.example
 	start_streams s --secure --cert "$T/www.example.pem"
@@ -264,6 +272,7 @@ both_wait() {
 }
 
 # At 1 KiB/s the bytes would take half an hour.
+# bats test_tags=covered
 @test "bandwidth: a reload takes the limit from a session that waits" {
 	start_streams s
 	start_limited 'bandwidth = out=1KiB/s per=session' ''
@@ -279,6 +288,7 @@ both_wait() {
 	finishes
 }
 
+# bats test_tags=covered
 @test "bandwidth: a reload makes a shared limit higher for those that wait" {
 	start_streams s
 	start_limited '' 'bandwidth = out=1KiB/s per=backend'
@@ -304,6 +314,7 @@ both_wait() {
 }
 
 # A portion of 1460 bytes is due every 1.4 s.
+# bats test_tags=covered
 @test "bandwidth: a session that waits is not idle" {
 	start_streams s
 	start_limited $'bandwidth = out=1KiB/s per=session\ntimeout_client = 300ms' \
@@ -313,6 +324,7 @@ both_wait() {
 	wait_for 10 session_like ' web app/s .* -- '
 }
 
+# bats test_tags=covered
 @test "bandwidth: a session that waits can be ended" {
 	start_streams s
 	start_limited 'bandwidth = out=1KiB/s per=frontend' ''
@@ -350,6 +362,7 @@ print(b["session"]["out"], b["frontend"]["out"], b["backend"]["in"],
 	kill "$STREAM"
 }
 
+# bats test_tags=covered
 @test "bandwidth: a server that is added has its limit" {
 	start_streams s
 	start_limited '' ''

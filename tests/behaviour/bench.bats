@@ -157,6 +157,7 @@ no_session() {
 	[ "$(wc -l <"$T/made")" -eq 3 ]
 }
 
+# bats test_tags=covered
 @test "bench: a flooding client stops on SIGTERM" {
 	start_app a
 	spawn flood "$TOOLS/badclient" never-read "$(addr a)" --count 50 \
@@ -207,7 +208,7 @@ tls_load() {
 	[[ $output == *'a wrong byte among the last '*'before 0 more'* ]]
 }
 
-# bats test_tags=slow,timing
+# bats test_tags=slow, timing
 @test "bench: three rounds of the start are judged against the peers" {
 	local rc
 
@@ -221,13 +222,14 @@ tls_load() {
 }
 
 # `make soak` does the same for five minutes, and is stricter.
-# bats test_tags=slow,timing
+# bats test_tags=slow, timing
 @test "soak: half a minute of mixed load leaves memory and descriptors flat" {
 	bench_python "$ROOT/tests/bench/soak.py" "$BUILD" --seconds 30
 	[ "$status" -eq 0 ]
 	[[ $output == *"failed runs: 0"* ]]
 }
 
+# bats test_tags=covered
 @test "soak: growth of memory and of descriptors is found" {
 	bench_python - <<-END
 		from soak import compare

@@ -56,7 +56,7 @@ is_full() {
 	    grep -qE '^sessions +40 +40 +100\.0 %  server app/a: .*full'
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "capacity: sessions and descriptors are those that there are" {
 	local n
 
@@ -85,7 +85,7 @@ is_full() {
 	wait_for 20 is_full
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "capacity: memory is the kernel's figure" {
 	local said
 
@@ -116,7 +116,7 @@ grows_at_this_pace() {
 	END
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "capacity: the time until full is given for growing resources only" {
 	start_app a
 	web 'a maxconn=900'
@@ -220,7 +220,7 @@ same_rows() {
 print(len(json.load(sys.stdin)["rows"]))')" ]
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "capacity: text and json have the same rows, through a reload, too" {
 	start_app a
 	start_app b

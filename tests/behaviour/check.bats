@@ -7,6 +7,7 @@
 load helpers
 load checks
 
+# bats test_tags=covered
 @test "check: a server that ends goes down after fall, and comes back after rise" {
 	start_app a
 	start_app b
@@ -32,6 +33,7 @@ load checks
 	    "$(for _ in 1 2; do fetch "$(url)"; done | sort | xargs)"
 }
 
+# bats test_tags=covered
 @test "check: the status shows how many failures are left" {
 	start_app a
 	BACKEND="$(checked connect fall=1000 rise=2)" web a
@@ -41,6 +43,7 @@ load checks
 	equal "times down" 0 "$(column a chkdown)"
 }
 
+# bats test_tags=covered
 @test "check: http, a good status" {
 	start_app a
 	BACKEND="$(checked http path=/healthz)" web a
@@ -48,6 +51,7 @@ load checks
 	equal "the code" 200 "$(column a check_code)"
 }
 
+# bats test_tags=covered
 @test "check: http, a bad status with its reason" {
 	start_app a
 	BACKEND="$(checked http path=/status/503 fall=2)" web a
@@ -56,6 +60,7 @@ load checks
 	[ -n "$(column a last_chk)" ]
 }
 
+# bats test_tags=covered
 @test "check: http, a status that was declared good" {
 	start_app a
 	BACKEND="$(checked http path=/status/503 status=500-599)" web a
@@ -63,36 +68,42 @@ load checks
 	equal "the code" 503 "$(column a check_code)"
 }
 
+# bats test_tags=covered
 @test "check: http, silence is a timeout of the answer" {
 	start_bad a silent
 	BACKEND="$(impatient http fall=1)" web a
 	until_failed a L7TOUT
 }
 
+# bats test_tags=covered
 @test "check: http, a refused connect" {
 	start_bad a refuse
 	BACKEND="$(checked http fall=1)" web a
 	until_failed a L4CON
 }
 
+# bats test_tags=covered
 @test "check: http, no answer to the connect" {
 	start_bad a full
 	BACKEND="$(impatient http fall=1)" web a
 	until_failed a L4TOUT
 }
 
+# bats test_tags=covered
 @test "check: http, something that is not HTTP" {
 	start_bad a half-close
 	BACKEND="$(checked http fall=1)" web a
 	until_failed a L7RSP
 }
 
+# bats test_tags=covered
 @test "check: connect, no answer" {
 	start_bad a full
 	BACKEND="$(impatient connect fall=1)" web a
 	until_failed a L4TOUT
 }
 
+# bats test_tags=covered
 @test "check: http against nginx, with HEAD" {
 	start_nginx
 	BACKEND="$(checked http path=/index.html method=HEAD)" web nginx
@@ -100,6 +111,7 @@ load checks
 	equal "the code" 200 "$(column nginx check_code)"
 }
 
+# bats test_tags=covered
 @test "check: a server on a unix socket" {
 	LISTEN=unix:$T/a.sock start_app a
 	BACKEND="$(checked http path=/healthz fall=1 rise=1)" web a
@@ -108,6 +120,7 @@ load checks
 	until_failed a L4CON
 }
 
+# bats test_tags=covered
 @test "check: servers without a check have none" {
 	start_app a
 	web a
@@ -115,6 +128,7 @@ load checks
 	equal "the check" "" "$(column a check_status)"
 }
 
+# bats test_tags=covered
 @test "check: a hundred checks leave no descriptor behind" {
 	local fds
 
@@ -127,6 +141,7 @@ load checks
 	wait_for 10 fds_at_most $((fds + 2))
 }
 
+# bats test_tags=covered
 @test "check: a check under way does not hold up the end" {
 	start_bad a silent
 	BACKEND="check = http interval=60s timeout=60s" web a

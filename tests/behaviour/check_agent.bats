@@ -34,6 +34,7 @@ answers() {
 	done | sort -u | xargs
 }
 
+# bats test_tags=covered
 @test "agent: weights, in percent and as they are" {
 	with_agent
 	equal "the weight" 100 "$(column a weight)"
@@ -49,6 +50,7 @@ answers() {
 	equal "b's weight" 100 "$(column b weight)"
 }
 
+# bats test_tags=covered
 @test "agent: drain, maint and ready" {
 	with_agent
 	agent drain
@@ -67,6 +69,7 @@ nothing_drains() {
 	[ -z "$("$CTL" -S "$ADMIN" show drains)" ]
 }
 
+# bats test_tags=covered
 @test "agent: maint while the server fades for a drain stays maint" {
 	with_agent
 	agent up
@@ -79,6 +82,7 @@ nothing_drains() {
 	refute lfproxy_said 'server app/a is set to drain'
 }
 
+# bats test_tags=covered
 @test "agent: down with a reason, and up again" {
 	with_agent
 	agent 'down #disk is full'
@@ -93,6 +97,7 @@ nothing_drains() {
 	equal "who answers" "a b" "$(answers)"
 }
 
+# bats test_tags=covered
 @test "agent: while it says down, checks bring the server neither up nor down" {
 	local at
 
@@ -111,6 +116,7 @@ nothing_drains() {
 	equal "who answers" "a b" "$(answers)"
 }
 
+# bats test_tags=covered
 @test "agent: up does not overrule a failing check" {
 	with_agent
 	end a
@@ -120,6 +126,7 @@ nothing_drains() {
 	equal "the status" DOWN "$(column a status)"
 }
 
+# bats test_tags=covered
 @test "agent: several words, and unknown ones" {
 	with_agent
 	agent 'up 50%,drain maxconn:30 whatever'
@@ -149,6 +156,7 @@ s.recv(1000000) and s.recv(1)
 	wait_for 10 has_line "hold$1" answered
 }
 
+# bats test_tags=covered
 @test "agent: maxconn holds sessions back, and lets them go on" {
 	with_agent
 	agent 'down maxconn:1'
@@ -175,6 +183,7 @@ queued_is() {
 	    awk -F, '$2 == "BACKEND" { print $3 }')" = "$1" ]
 }
 
+# bats test_tags=covered
 @test "agent: the file's new maxconn comes before what the agent said" {
 	with_agent
 	agent 'maxconn:7'
@@ -188,6 +197,7 @@ queued_is() {
 	equal "maxconn" 9 "$(column a slim)"
 }
 
+# bats test_tags=covered
 @test "agent: its columns, up, down, and gone" {
 	with_agent
 	for x in agent_status:L7OK agent_code:0 agent_rise:1 agent_fall:1 \
@@ -207,6 +217,7 @@ queued_is() {
 	equal "the status" 'DOWN (agent)' "$(column a status)"
 }
 
+# bats test_tags=covered
 @test "agent: an agent that does not answer changes nothing" {
 	with_agent
 	agent '20%'
@@ -232,6 +243,7 @@ queued_is() {
 	equal "the agent" "" "$(column a agent_status)"
 }
 
+# bats test_tags=covered
 @test "agent: is sent what it shall be sent" {
 	start_app a
 	printf '#!/bin/sh\nread -r x; echo "weight:${#x}"\n' >"$T/agent.sh"

@@ -43,6 +43,7 @@ says() {
 	start_script "$1" "$T/$1.sh"
 }
 
+# bats test_tags=covered
 @test "check: connect, in every way" {
 	start_app good
 	start_failing
@@ -58,6 +59,7 @@ says() {
 }
 
 # A reset that comes early enough is one of the connect.
+# bats test_tags=covered
 @test "check: http, in every way" {
 	start_nginx
 	start_failing
@@ -127,6 +129,7 @@ says() {
 	done
 }
 
+# bats test_tags=covered
 @test "check: redis, in every way" {
 	start_redis
 	start_failing
@@ -159,6 +162,7 @@ says() {
 	until_column 10 redis check_status L7OK
 }
 
+# bats test_tags=covered
 @test "check: postgresql, mysql and smtp against what they are not" {
 	local kind
 
@@ -179,6 +183,7 @@ says() {
 	done
 }
 
+# bats test_tags=covered
 @test "check: agents, in every way; none of it changes the server" {
 	local agents=() bad
 
@@ -214,6 +219,7 @@ says() {
 }
 
 # The example, with the addresses of real servers, listening anywhere.
+# bats test_tags=covered
 @test "check: the example of etc is as it says" {
 	start_redis
 	start_app app1

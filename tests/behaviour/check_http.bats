@@ -14,6 +14,7 @@ tls() {
 	start_nginx_tls good http2
 }
 
+# bats test_tags=covered
 @test "check: https, verified by address" {
 	tls
 	BACKEND="$(checked "https ca=$T/ca.pem path=/index.html")" web tls
@@ -26,6 +27,7 @@ tls() {
 	until_check tls L7OK 200
 }
 
+# bats test_tags=covered
 @test "check: https, another name than the certificate's" {
 	tls
 	BACKEND="$(checked "https ca=$T/ca.pem sni=other.example fall=1")" \
@@ -34,6 +36,7 @@ tls() {
 	[[ $(column tls last_chk) == *other.example* ]]
 }
 
+# bats test_tags=covered
 @test "check: https, a certificate of an unknown authority" {
 	tls
 	BACKEND="$(checked "https fall=1")" web tls
@@ -41,12 +44,14 @@ tls() {
 	[[ $(column tls last_chk) == *certificate* ]]
 }
 
+# bats test_tags=covered
 @test "check: https, verify=off takes any certificate" {
 	tls
 	BACKEND="$(checked "https verify=off")" web tls
 	until_check tls L7OK 200
 }
 
+# bats test_tags=covered
 @test "check: https, on a plain port" {
 	start_nginx
 	BACKEND="$(checked "https verify=off fall=1")" web nginx
@@ -59,6 +64,7 @@ tls() {
 	until_failed a L6TOUT
 }
 
+# bats test_tags=covered
 @test "check: https, refused" {
 	start_bad a refuse
 	BACKEND="$(checked "https verify=off fall=1")" web a
@@ -81,6 +87,7 @@ tls() {
 	[[ $(column tls last_chk) == *HTTP/2* ]]
 }
 
+# bats test_tags=covered
 @test "check: http, a body that has all it must have" {
 	start_nginx
 	echo 'status: ready; queue=17' >"$T/www/health"
@@ -90,6 +97,7 @@ tls() {
 	until_check nginx L7OK 200
 }
 
+# bats test_tags=covered
 @test "check: http, a wrong body takes a server down, a good one back up" {
 	start_nginx
 	echo failing >"$T/www/health"
@@ -115,12 +123,14 @@ tls() {
 	equal "the code" 403 "$(column nginx check_code)"
 }
 
+# bats test_tags=covered
 @test "check: http, a list of statuses" {
 	start_app a
 	BACKEND="$(checked "http path=/status/503 status=200-299,503")" web a
 	until_check a L7OK 503
 }
 
+# bats test_tags=covered
 @test "check: http, log and events have the status code of a failed check" {
 	local why='L7STS \(Layer7 wrong status\), code: 503, '
 
@@ -136,6 +146,7 @@ tls() {
 	    fail "$(cat "$T/events")"
 }
 
+# bats test_tags=covered
 @test "check: http, an answer that ends in the middle" {
 	cat >"$T/half" <<-'END'
 		#!/bin/sh
@@ -147,6 +158,7 @@ tls() {
 	until_failed a L7RSP
 }
 
+# bats test_tags=covered
 @test "check: http, to a port that speaks TLS" {
 	tls
 	BACKEND="$(checked "http fall=1")" web tls

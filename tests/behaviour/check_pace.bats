@@ -61,12 +61,13 @@ punctual() {
 	punctual 100 5 1000 5 10
 }
 
-# bats test_tags=slow,timing
+# bats test_tags=slow, timing
 @test "check: 500 servers, half of them dead, are checked on time" {
 	[ "$PATIENCE" -eq 1 ] || skip "a sanitizer takes its own time"
 	punctual 500 12 2000 6 25
 }
 
+# bats test_tags=covered
 @test "check: init_state=down waits for a check that passes" {
 	start_app a
 	start_bad b refuse
@@ -105,6 +106,7 @@ ten_intervals() {
 	equal "a's status" DOWN "$(column a status)"
 }
 
+# bats test_tags=covered
 @test "check: on another port, for all servers and for one" {
 	local port other
 
@@ -137,6 +139,7 @@ delay_cleared() {
 	[ "$(info CheckMaxDelay_us)" -lt 300000 ]
 }
 
+# bats test_tags=covered
 @test "check: the delay of checks and the loop's longest turn are shown" {
 	start_app a
 	BACKEND="check = connect interval=50ms" web a

@@ -21,6 +21,7 @@ scripted() {
 		check_command = $T/script one two" web a
 }
 
+# bats test_tags=covered
 @test "script: status 0 passes, another fails, with what it says" {
 	script 'echo all is well'
 	scripted
@@ -36,6 +37,7 @@ scripted() {
 	until_column 10 a status UP
 }
 
+# bats test_tags=covered
 @test "script: knows which server is meant" {
 	script "{ echo \"\$1 \$2\"; env; } >$T/env.new" "mv $T/env.new $T/env"
 	scripted
@@ -87,6 +89,7 @@ scripted() {
 	done
 }
 
+# bats test_tags=covered
 @test "script: the timeout kills it with all that it started" {
 	script "sleep 60 & echo \$! >$T/pid" 'echo waiting' 'sleep 60'
 	scripted impatient
@@ -109,6 +112,7 @@ scripted() {
 	equal "why" "No such file or directory" "$(column a last_chk)"
 }
 
+# bats test_tags=covered
 @test "script: a running script is ended with lfproxy and by a reload" {
 	script "echo \$\$ >>$T/pids" 'exec sleep 60'
 	start_app a
@@ -122,6 +126,7 @@ scripted() {
 	stop_lfproxy
 }
 
+# bats test_tags=covered
 @test "script: leaves neither descriptors nor processes behind" {
 	local fds
 
@@ -145,6 +150,7 @@ no_zombies() {
 }
 
 # Symptom: libcurl's wake-up sockets were open in every script.
+# bats test_tags=covered
 @test "script: has no descriptor of lfproxy's" {
 	script "ls -l /proc/self/fd >$T/fds.new" "mv $T/fds.new $T/fds"
 	start_app a
@@ -168,6 +174,7 @@ no_zombies() {
 }
 
 # Symptom: what a script left in the background outlived it, and lfproxy.
+# bats test_tags=covered
 @test "script: processes that a script leaves behind are ended" {
 	script "sleep 600 >/dev/null 2>&1 & echo \$! >>$T/left"
 	scripted
@@ -176,6 +183,7 @@ no_zombies() {
 	wait_for 10 ended "$(head -n 1 "$T/left")"
 }
 
+# bats test_tags=covered
 @test "script: ends with an lfproxy that is killed" {
 	script "echo \$\$ >$T/pid" 'exec sleep 600'
 	start_app a
@@ -189,6 +197,7 @@ no_zombies() {
 }
 
 # Symptom: scripts got lfproxy's whole environment, secrets for ${...} included.
+# bats test_tags=covered
 @test "script: its environment and its rights are its own" {
 	local ignored line
 

@@ -37,6 +37,7 @@ told() {
 	    fail "it was told $(cat "$T/$1.told")"
 }
 
+# bats test_tags=covered
 @test "check: fall, rise, interval and timeout of one server" {
 	start_app a
 	start_app b
@@ -57,6 +58,7 @@ told() {
 	wait_for 10 column_like b status '^UP [0-9]+/1000$'
 }
 
+# bats test_tags=covered
 @test "check: a server may be unchecked, start down, or be checked elsewhere" {
 	start_app a
 	start_bad b refuse
@@ -77,6 +79,7 @@ told() {
 	equal "d's times down" 0 "$(column d chkdown)"
 }
 
+# bats test_tags=covered
 @test "check: another address than the server's" {
 	local port
 
@@ -90,6 +93,7 @@ told() {
 	equal "who answers" a "$(fetch "$(url)")"
 }
 
+# bats test_tags=covered
 @test "check: a reload with another place and other numbers" {
 	start_app a
 	start_app b
@@ -126,6 +130,7 @@ agent_port=$(addr agent | sed 's/.*://') agent_interval=50ms agent_send=12345\\n
 	equal "b's weight" 100 "$(column b weight)"
 }
 
+# bats test_tags=covered
 @test "check: the PROXY header of version 1 and 2, before what follows" {
 	tells a 'printf "+PONG\r\n"'
 	tells b 'printf "+PONG\r\n"'
@@ -140,6 +145,7 @@ agent_port=$(addr agent | sed 's/.*://') agent_interval=50ms agent_send=12345\\n
 	told c "^2a31"
 }
 
+# bats test_tags=covered
 @test "check: the PROXY header of a check without words" {
 	tells a true
 	BACKEND="$(checked connect send_proxy=v2)" web a
@@ -156,6 +162,7 @@ nginx_tls_ready() {
 	curl -sk -o /dev/null -m 2 --haproxy-protocol "https://127.0.0.1:$1/"
 }
 
+# bats test_tags=covered
 @test "check: http and https with a PROXY header, against nginx" {
 	make_ca ca
 	make_cert good ca IP:127.0.0.1
@@ -221,6 +228,7 @@ other_is() {
 	[ "$(other "$1" "$2")" = "$3" ]
 }
 
+# bats test_tags=covered
 @test "track: goes down and up with the other server" {
 	tracking
 	equal "whom it tracks" app/a "$(other x tracked)"
@@ -242,6 +250,7 @@ other_is() {
 	    "$(for _ in 1 2; do fetch "$(url)"; done | sort | xargs)"
 }
 
+# bats test_tags=covered
 @test "track: a server keeps following after a reload, and follows another" {
 	tracking
 	end a
@@ -270,6 +279,7 @@ other_is() {
 	equal "x's status" DOWN "$(other x status)"
 }
 
+# bats test_tags=covered
 @test "track: the agent's words hold for the tracker as well" {
 	printf '#!/bin/sh\nexec cat %s\n' "$T/answer" >"$T/agent.sh"
 	chmod +x "$T/agent.sh"
@@ -292,6 +302,7 @@ other_is() {
 	wait_for 10 other_is x status UP
 }
 
+# bats test_tags=covered
 @test "track: chains and circles are refused, also by a reload" {
 	tracking
 	sed -i 's|server = b.*|& track=other/y|' "$T/lfproxy.ini"

@@ -34,6 +34,7 @@ says() {
 	start_script "$name" "$T/$name.sh"
 }
 
+# bats test_tags=covered
 @test "check: redis, alive and dead" {
 	start_redis
 	BACKEND="$(checked redis fall=1)" web redis
@@ -42,6 +43,7 @@ says() {
 	down_with redis L4CON "Connection refused"
 }
 
+# bats test_tags=covered
 @test "check: redis, one that wants a password is not well" {
 	start_redis
 	redis-cli -p "$(addr redis | sed 's/.*://')" config set requirepass x
@@ -49,6 +51,7 @@ says() {
 	down_with redis L7RSP NOAUTH
 }
 
+# bats test_tags=covered
 @test "check: send-expect against redis, several steps" {
 	start_redis
 	BACKEND="$(checked send-expect fall=1 rise=1)
@@ -64,6 +67,7 @@ says() {
 	down_with redis L7RSP "no hex"
 }
 
+# bats test_tags=covered
 @test "check: send-expect, silence" {
 	start_bad a silent
 	BACKEND="$(impatient send-expect fall=1)
@@ -71,6 +75,7 @@ says() {
 	down_with a L7TOUT "no answer"
 }
 
+# bats test_tags=covered
 @test "check: send-expect, refused" {
 	start_bad a refuse
 	BACKEND="$(checked send-expect fall=1)
@@ -78,6 +83,7 @@ says() {
 	down_with a L4CON "Connection refused"
 }
 
+# bats test_tags=covered
 @test "check: send-expect, an end in the middle of the answer" {
 	says a "hel"
 	sed -i 's/^exec.*//; s/^read.*//' "$T/a.sh"
@@ -86,6 +92,7 @@ says() {
 	down_with a L7RSP "the connection ended without hello: hel"
 }
 
+# bats test_tags=covered
 @test "check: send-expect, more than it is willing to read" {
 	echo '#!/bin/sh
 	exec head -c 65536 /dev/zero' >"$T/a.sh"
@@ -96,6 +103,7 @@ says() {
 	down_with a L7RSP "16 KiB without hello"
 }
 
+# bats test_tags=covered
 @test "check: smtp, the whole conversation" {
 	says a '220-mail\r\n220 mail ready\r\n' '250-mail\r\n250 SIZE\r\n' \
 	    '221 bye\r\n'
@@ -123,6 +131,7 @@ says() {
 	wait_for 10 lfproxy_said 'app/b is down: L7STS \(.*\), code: 1129, info: "Host is blocked", check duration: '
 }
 
+# bats test_tags=covered
 @test "check: postgresql" {
 	start_postgres
 	BACKEND="$(checked postgresql fall=1)" web postgres
@@ -159,6 +168,7 @@ says() {
 	down_with tls L6RSP "hostname mismatch"
 }
 
+# bats test_tags=covered
 @test "check: tls, silence, refusal, and an end" {
 	start_bad a silent
 	start_bad b refuse
@@ -170,6 +180,7 @@ says() {
 	[[ $(column c check_status) == L6* ]]
 }
 
+# bats test_tags=covered
 @test "check: send-expect within TLS" {
 	make_ca ca
 	make_cert good ca IP:127.0.0.1
@@ -180,6 +191,7 @@ says() {
 	until_check tls L7OK
 }
 
+# bats test_tags=covered
 @test "check: a reload that changes nothing lets a running check end" {
 	says a 'hel'
 	sed -i 's/^exec.*//; s/^read.*/sleep 1; printf lo/' "$T/a.sh"

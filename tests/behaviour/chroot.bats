@@ -62,6 +62,7 @@ enter() {
 	launch_lfproxy -c "$T/lfproxy.ini"
 }
 
+# bats test_tags=covered
 @test "chroot: all paths are looked up inside, also by reloads" {
 	need_chroot
 	enter
@@ -88,6 +89,7 @@ enter() {
 	[[ $output == *"$T/lfproxy.ini:"*nonsense* ]] || fail "$output"
 }
 
+# bats test_tags=covered
 @test "chroot: with another user, which is looked up inside" {
 	need_nobody
 	need_chroot
@@ -152,6 +154,7 @@ enter() {
 	    fail "$output"
 }
 
+# bats test_tags=covered
 @test "chroot: check scripts and upgrades run what is inside" {
 	local first
 
@@ -191,6 +194,7 @@ manager_heard() {
 	has_line manager "$1"
 }
 
+# bats test_tags=covered
 @test "chroot: the service manager outside is told, and an upgrade refused" {
 	need_chroot
 	serve manager python3 -B "$ROOT/tests/behaviour/notifytool.py" \

@@ -12,6 +12,7 @@ usage_error() {
 	[[ $output == *lfproxy* ]]
 }
 
+# bats test_tags=covered
 @test "cli: listeners and servers without a file" {
 	start_app a
 	start_app b
@@ -23,6 +24,7 @@ usage_error() {
 	wait_for 10 sessions_ended 10
 }
 
+# bats test_tags=covered
 @test "cli: several listeners, one of them a unix socket" {
 	start_app a
 	launch_lfproxy -l 127.0.0.1:0 -l "unix:$T/web.sock" -s "$(addr a)"
@@ -75,6 +77,7 @@ usage_error() {
 	usage_error -l 127.0.0.1:0 -s 127.0.0.1:80 more
 }
 
+# bats test_tags=covered
 @test "cli: a unix listener does not replace a regular file" {
 	echo precious >"$BATS_TEST_TMPDIR/file"
 	run "$LFPROXY_BUILD/lfproxy" -l "unix:$BATS_TEST_TMPDIR/file" \

@@ -157,6 +157,7 @@ logged() {
 	[ "$(grep -c '^{' "$LFPROXY_LOG")" -eq "$1" ]
 }
 
+# bats test_tags=covered
 @test "closed: sessions without a server, and a client that left the queue" {
 	DEFAULTS='timeout_queue = 200ms'
 	start_app a
@@ -173,6 +174,7 @@ logged() {
 	agree_with_log
 }
 
+# bats test_tags=covered
 @test "closed: retries and another server" {
 	start_app a
 	start_bad dead refuse
@@ -268,6 +270,7 @@ for line in sys.stdin: print(json.loads(line)["id"])' >"$T/expected"
 	    "$output"
 }
 
+# bats test_tags=covered
 @test "closed: the kernel's facts of sessions that end badly or last, or of all" {
 	start_app a
 	start_bad silent silent
@@ -295,6 +298,7 @@ for line in sys.stdin: print(json.loads(line)["id"])' >"$T/expected"
 	    "$(closed client_rtt_us,server_cwnd frontend bad 1)"
 }
 
+# bats test_tags=covered
 @test "closed: a session over a second has them, and of a unix side there are none" {
 	start_bad silent silent
 	WEB="unix:$T/web.sock" DEFAULTS='timeout_client = 1100ms' web silent
@@ -305,6 +309,7 @@ for line in sys.stdin: print(json.loads(line)["id"])' >"$T/expected"
 	    fail "$(closed code,client_rtt_us,server_rtt_us)"
 }
 
+# bats test_tags=covered
 @test "closed: there are no TCP facts of a connection that was never up" {
 	local side fields=()
 
@@ -327,7 +332,7 @@ for line in sys.stdin: print(json.loads(line)["id"])' >"$T/expected"
 	refute grep -q 4294967295 <<<"$(ctl show closed; ctl show closed json)"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "closed: show closed wants the level operator" {
 	GLOBAL="admin = $T/user.sock level=user
 		admin = $T/operator.sock level=operator"
@@ -341,7 +346,7 @@ for line in sys.stdin: print(json.loads(line)["id"])' >"$T/expected"
 	[[ $output == 0x*": ended="* ]]
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "closed: the id is that of show sess" {
 	start_bad silent silent
 	web silent

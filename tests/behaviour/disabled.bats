@@ -36,6 +36,7 @@ answers_of() {
 	[[ $output == *"server = a $(addr a) weight=100 maxconn=0 disabled"* ]]
 }
 
+# bats test_tags=covered
 @test "disabled: a server is not checked until it is enabled" {
 	start_app b
 	# shellcheck disable=SC2034,SC2154 # web has it.
@@ -47,6 +48,7 @@ answers_of() {
 	wait_for 20 is status a DOWN
 }
 
+# bats test_tags=covered
 @test "disabled: an operator's word holds until the file has another one" {
 	start_app a
 	start_app b
@@ -67,6 +69,7 @@ answers_of() {
 	equal "who answers" b "$(answers_of 4)"
 }
 
+# bats test_tags=covered
 @test "disabled: with 'for' it is disabled again afterwards" {
 	start_app a
 	start_app b

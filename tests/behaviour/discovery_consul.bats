@@ -119,7 +119,7 @@ asks() {
 	[ "$n" -le 7 ] || fail "$n queries"
 }
 
-# bats test_tags=unsanitized,slow
+# bats test_tags=unsanitized, slow
 @test "discovery: answers of Consul that are wrong keep the members, and pass" {
 	local mode error
 

@@ -92,7 +92,7 @@ has_error() {
 	finish discover
 }
 
-# bats test_tags=unsanitized,slow
+# bats test_tags=unsanitized, slow
 @test "discovery: etcd that was killed is followed again, with what has changed meanwhile" {
 	start_etcd
 	put /app/a a:1
@@ -136,7 +136,7 @@ has_error() {
 	refute grep error "$T/discover.out"
 }
 
-# bats test_tags=unsanitized,slow
+# bats test_tags=unsanitized, slow
 @test "discovery: 1 000 keys of etcd change, and turns of the loop stay short" {
 	local longest
 
@@ -160,7 +160,7 @@ has_error() {
 	in_time "$longest" 5000
 }
 
-# bats test_tags=unsanitized,slow
+# bats test_tags=unsanitized, slow
 @test "discovery: etcd that hangs is noticed, and another member is asked" {
 	start_etcd
 	put /app/a a:1
@@ -203,7 +203,7 @@ has_error() {
 	refute grep members "$T/discover.out"
 }
 
-# bats test_tags=unsanitized,slow
+# bats test_tags=unsanitized, slow
 @test "discovery: etcd wants a name and a password" {
 	start_etcd
 	put /app/a a:1

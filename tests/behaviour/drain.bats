@@ -18,6 +18,7 @@ two() {
 	fi
 }
 
+# bats test_tags=covered
 @test "drain: without options it is the state drain, and shown until it is over" {
 	two 2 --verify
 	done_ drain server app/a
@@ -40,6 +41,7 @@ noted_to_the_end() {
 	grep -q ' waiting ' "$T/drains"
 }
 
+# bats test_tags=covered
 @test "drain: over a time the weight goes down in steps, and streams go on" {
 	start_streams a
 	start_streams b
@@ -129,6 +131,7 @@ attached_or_ended() {
 	shows "show events" 'server_drained app/a: '
 }
 
+# bats test_tags=covered
 @test "drain: the log says why a session was ended" {
 	FORMAT=json two 1
 	done_ drain server app/a "then" kill
@@ -187,7 +190,7 @@ attached_or_ended() {
 	wait_for 10 lfproxy_said 'the drain of server app/a has ended with .*: the operator has cancelled it$'
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "drain: only a new state or weight ends a drain" {
 	two 1 --verify
 	done_ drain server app/a over 1h
@@ -294,6 +297,7 @@ attached_or_ended() {
 	equal "changes" "" "$(ctl show changes)"
 }
 
+# bats test_tags=covered
 @test "drain: lfproxy stops while drains run" {
 	two 4
 	done_ drain server app/a over 1h
@@ -301,7 +305,7 @@ attached_or_ended() {
 	release held
 }
 
-# bats test_tags=onethread,timing
+# bats test_tags=onethread, timing
 @test "drain: hundreds of them are shown without holding up the others" {
 	local n=500 i form us
 
@@ -323,7 +327,7 @@ attached_or_ended() {
 	done
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "drain: names are completed" {
 	two 1
 	done_ drain server app/b over 1h

@@ -62,6 +62,7 @@ changed() {
 	ctl del server app/d
 }
 
+# bats test_tags=covered
 @test "drift: a change of the file, and changes by commands" {
 	shop
 	run -0 drift

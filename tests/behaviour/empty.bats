@@ -7,6 +7,7 @@ load operator
 
 warning='warning: \[backend app\] has no server, so its sessions wait for timeout_queue and are closed'
 
+# bats test_tags=covered
 @test "empty: a backend without servers is taken with a warning" {
 	web
 	has_warning "$LFPROXY_LOG"
@@ -20,6 +21,7 @@ has_warning() {
 	grep -q "$warning" "$1" || fail "no warning in $1: $(cat "$1")"
 }
 
+# bats test_tags=covered
 @test "empty: a session waits for timeout_queue and is closed, SC" {
 	DEFAULTS='timeout_queue = 200ms' web
 	run curl -sS -m $((60 * PATIENCE)) "$(url)"
@@ -28,6 +30,7 @@ has_warning() {
 	equal "usable" 0 "$(column act BACKEND)"
 }
 
+# bats test_tags=covered
 @test "empty: queued sessions get the server that add server brings" {
 	start_app a
 	DEFAULTS='timeout_queue = 100s' web
@@ -39,6 +42,7 @@ has_warning() {
 	equal "who answers" a "$output"
 }
 
+# bats test_tags=covered
 @test "empty: a reload that takes the last server away, and brings one back" {
 	start_app a
 	web a

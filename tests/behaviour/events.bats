@@ -9,6 +9,7 @@ load stat
 
 CHECKED='check = connect interval=100ms timeout=20s fall=2 rise=1'
 
+# bats test_tags=covered
 @test "events: a server's way down and up, with the time and the cause" {
 	start_app a
 	start_app b
@@ -41,6 +42,7 @@ holds_a_session() {
 	[ "$(column scur a)" = 1 ]
 }
 
+# bats test_tags=covered
 @test "events: a cause is listed before its consequences" {
 	start_bad a silent
 	start_bad b silent
@@ -61,6 +63,7 @@ holds_a_session() {
 	    "$(ctl show events | grep -oE ' (server|backend)_[a-z]+' | xargs)"
 }
 
+# bats test_tags=covered
 @test "events: a count of one has no plural" {
 	start_app a
 	web a
@@ -96,6 +99,7 @@ holds_a_session() {
 	equal "of one without events" "[]" "$(ctl show events app/a json)"
 }
 
+# bats test_tags=covered
 @test "events: they outlast reloads, and a reload that fails is one" {
 	start_app a
 	web a
@@ -125,6 +129,7 @@ holds_a_session() {
 	[[ ${lines[-1]} == *" reload -: reloaded: 1200 changes" ]]
 }
 
+# bats test_tags=covered
 @test "events: the last 1000 are kept" {
 	local i
 
@@ -145,6 +150,7 @@ holds_a_session() {
 	equal "the first" 42 "$(head -n 1 "$T/events" | cut -d' ' -f1)"
 }
 
+# bats test_tags=covered
 @test "events: wrong arguments are refused" {
 	start_app a
 	web a

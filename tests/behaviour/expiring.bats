@@ -25,7 +25,7 @@ audited() {
 	ctl show changes | grep -qF -- "): $1"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "expiring: the former value is back when the time is over" {
 	two
 	answers '^1 server app/a weight: 50 -> 100 in [01]\.[0-9]s: .*pid [0-9]+\)$' \
@@ -135,7 +135,7 @@ state() {
 	shows "show events" ' expired app/a: server app/a state, after 1s: it stays drain: it was changed meanwhile$'
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "expiring: a drain is a change, and what is put back does not end one" {
 	two
 	ask "set weight app/a 50 for 1s; disable server app/b for 1s; drain server app/b; drain server app/a over 1h"
@@ -145,7 +145,7 @@ state() {
 	equal "status" DRAIN "$(column status b)"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "expiring: a drain ordered meanwhile stays, though the state is the same" {
 	two
 	answers '^2 server app/b state: ready, changed since by .*, stays: ' \
@@ -201,12 +201,12 @@ print(len(ids), ids[0], ids[-1])')"
 	done
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "expiring: hundreds of them are shown" {
 	many_expire
 }
 
-# bats test_tags=onethread,timing
+# bats test_tags=onethread, timing
 @test "expiring: thousands of them are shown without holding up the others" {
 	JUDGE_TIME=1 many_expire
 }
@@ -320,6 +320,7 @@ print(len(ids), ids[0], ids[-1])')"
 	refused_with "Unknown pool 'for'" set pool for threads 1
 }
 
+# bats test_tags=covered
 @test "expiring: hundreds at once, and lfproxy stops with others waiting" {
 	local i
 

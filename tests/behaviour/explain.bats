@@ -98,7 +98,7 @@ held() {
 	done
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "explain: leastconn with sessions that stay" {
 	local i said
 
@@ -173,7 +173,7 @@ held() {
 	equal "a" b "$(fetch "$(url)?[1-20]" | sort -u)"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "explain: chances under ewma add up to 1, servers that are down have none" {
 	three_apps
 	BALANCE=ewma web a b 'c backup'
@@ -189,6 +189,7 @@ held() {
 	refute grep -q c "$T/names"
 }
 
+# bats test_tags=covered
 @test "explain: roundrobin alternates exactly whatever is asked in between" {
 	local got='' i
 
@@ -203,6 +204,7 @@ held() {
 	[[ $got =~ ^(ab){8}$ || $got =~ ^(ba){8}$ ]] || fail "got $got"
 }
 
+# bats test_tags=covered
 @test "explain: shares of concurrent sessions are exact while it is asked" {
 	local n
 
@@ -223,7 +225,7 @@ held() {
 	equal "b's sessions" $((8 * n)) "$(sessions | grep -c ' app/b ')"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "explain: nothing is counted and nothing opened" {
 	local before
 
@@ -397,6 +399,7 @@ for s in x[0]['servers'] if s['server'] == '$1']" | grep -q True
 	    fail "$why"
 }
 
+# bats test_tags=covered
 @test "explain: a split's turn is the next session's" {
 	local i said
 
@@ -480,7 +483,7 @@ for s in x[0]['servers'] if s['server'] == '$1']" | grep -q True
 	done
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "explain: completion knows its words, and the frontends" {
 	offers() {
 		equal "behind '${*:2}'" "$1" "$(ctl --complete "${@:2}" | xargs)"

@@ -45,6 +45,7 @@ served_since() {
 	sessions | tail -n +$(($1 + 1)) | grep -q " app/$2 .* -- "
 }
 
+# bats test_tags=covered
 @test "faults: a refused connect is tried on another server, unnoticed" {
 	start_bad r refuse
 	start_streams a
@@ -67,6 +68,7 @@ served_since() {
 	[[ ${S[code]} == S[CD] ]]
 }
 
+# bats test_tags=covered
 @test "faults: every server refuses: the session ends with SC" {
 	start_bad r refuse
 	start_bad q refuse
@@ -78,6 +80,7 @@ served_since() {
 	equal "the bytes" 0 "${S[bytes]}"
 }
 
+# bats test_tags=covered
 @test "faults: every server is down: the session ends with SC, without one" {
 	start_bad r refuse
 	start_bad q refuse
@@ -96,6 +99,7 @@ served_since() {
 	equal "the answer" r "$(fetch "$(url)")"
 }
 
+# bats test_tags=covered
 @test "faults: a connect without an answer ends with sC" {
 	start_bad f full
 	DEFAULTS=$'timeout_connect = 300ms\nretries = 0' web f
@@ -106,6 +110,7 @@ served_since() {
 	[ "${S[tt]}" -ge 290 ]
 }
 
+# bats test_tags=covered
 @test "faults: a connect without an answer is tried on another server" {
 	start_bad f full
 	start_app a
@@ -179,6 +184,7 @@ full_for_a_while() {
 	equal "retries" 0 "${S[retries]}"
 }
 
+# bats test_tags=covered
 @test "faults: a unix server with a full backlog gets the session once there is room" {
 	full_for_a_while
 }
@@ -216,6 +222,7 @@ one_in_time() {
 	    head -n 1)" -le $((380 * PATIENCE)) ]
 }
 
+# bats test_tags=covered
 @test "faults: a client that sends nothing ends by timeout_client" {
 	start_app a
 	DEFAULTS=$'timeout_client = 500ms\ntimeout_server = 30s' web a
@@ -226,6 +233,7 @@ one_in_time() {
 	[ "${S[tt]}" -ge 490 ]
 }
 
+# bats test_tags=covered
 @test "faults: a client that never reads ends by timeout_client" {
 	local before
 
@@ -243,6 +251,7 @@ one_in_time() {
 	wait_for 10 fds_at_most "$before"
 }
 
+# bats test_tags=covered
 @test "faults: a server that never answers ends by timeout_server" {
 	start_bad s silent
 	DEFAULTS=$'timeout_client = 30s\ntimeout_server = 500ms' web s
@@ -253,6 +262,7 @@ one_in_time() {
 	[ "${S[tt]}" -ge 490 ]
 }
 
+# bats test_tags=covered
 @test "faults: clients that leave at every stage leave nothing behind" {
 	local before at how n
 
@@ -276,6 +286,7 @@ one_in_time() {
 	quiet 10
 }
 
+# bats test_tags=covered
 @test "faults: servers that misbehave leave nothing behind" {
 	local before n
 
@@ -309,13 +320,13 @@ refuses() {
 	[[ $output =~ ^lfproxy:\ .*$pattern ]]
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "faults: a port in use" {
 	start_app a
 	refuses "$(addr a).*in use" "$LFPROXY" -l "$(addr a)" -s 127.0.0.1:9
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "faults: a port in use, among several, in a file" {
 	start_app a
 	cat >"$T/lfproxy.ini" <<-END
@@ -344,17 +355,18 @@ refuses() {
 	    -s 127.0.0.1:9
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "faults: an address that is not ours" {
 	refuses '192.0.2.1:8080' "$LFPROXY" -l 192.0.2.1:8080 -s 127.0.0.1:9
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "faults: a unix socket's folder that does not exist" {
 	refuses "$T/none/web.sock" "$LFPROXY" -l "unix:$T/none/web.sock" \
 	    -s 127.0.0.1:9
 }
 
+# bats test_tags=covered
 @test "faults: out of descriptors, accepted sessions are served" {
 	start_streams s
 	LIMIT='prlimit --nofile=64' web s
@@ -363,6 +375,7 @@ refuses() {
 	[[ $output == *"ok=300 "*"failed=0 "* ]]
 }
 
+# bats test_tags=covered
 @test "faults: out of descriptors, lfproxy neither spins nor stays so" {
 	start_app a
 	LIMIT='prlimit --nofile=64' web a
@@ -439,7 +452,7 @@ without_answers() {
 }
 
 # Symptom: an answer with a hole passed for a whole one.
-# bats test_tags=onethread,unsanitized
+# bats test_tags=onethread, unsanitized
 @test "faults: an answer without memory says so, and is counted" {
 	without_answers ENOMEM:count=2
 	equal "the answer" 'Out of memory: no answer can be given.||' \
@@ -452,7 +465,7 @@ without_answers() {
 }
 
 # Symptom: the text `Out of memory.` stood in the midst of the JSON.
-# bats test_tags=onethread,unsanitized
+# bats test_tags=onethread, unsanitized
 @test "faults: an explanation without memory is JSON with an error" {
 	without_answers ENOMEM:after=3:count=1
 	equal "the answers" "[status 0]||[{\"error\":\"Out of memory: the answer\
@@ -460,7 +473,7 @@ without_answers() {
 	    "$(answered 'set severity-output status;explain 127.0.0.1 json')"
 }
 
-# bats test_tags=onethread,unsanitized
+# bats test_tags=onethread, unsanitized
 @test "faults: an answer that finds no memory for its rest does not look whole" {
 	local text
 

@@ -116,6 +116,7 @@ rated() {
 }
 
 # Lower bounds only, so a slow machine passes: 2 at once, then 20 a second.
+# bats test_tags=covered
 @test "limits: the rate of a frontend holds without closing sessions" {
 	local ms
 
@@ -126,6 +127,7 @@ rated() {
 	equal "sessions" 22 "$(column stot FRONTEND)"
 }
 
+# bats test_tags=covered
 @test "limits: rate_connections of [global] holds" {
 	local ms
 

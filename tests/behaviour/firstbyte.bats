@@ -45,6 +45,7 @@ ends_after() {
 	[ "${S[tt]}" -ge $(($2 - 5)) ] || fail "too early: ${S[tt]} ms"
 }
 
+# bats test_tags=covered
 @test "first byte: a silent client gives its slot of maxconn back" {
 	start_app a
 	DEFAULTS=$'maxconn = 1\ntimeout_first_byte = 500ms' web a
@@ -57,6 +58,7 @@ ends_after() {
 	equal "client aborts" 1 "$(column cli_abrt a)"
 }
 
+# bats test_tags=covered
 @test "first byte: a server may speak first by default" {
 	start_greeter g
 	web g
@@ -74,6 +76,7 @@ ends_after() {
 	exec 4>&-
 }
 
+# bats test_tags=covered
 @test "first byte: bytes of the server do not extend the time" {
 	start_greeter g 0.05
 	DEFAULTS='timeout_first_byte = 600ms' web g
@@ -81,6 +84,7 @@ ends_after() {
 	[ "${S[bytes]}" -gt 6 ]
 }
 
+# bats test_tags=covered
 @test "first byte: a client that sends one in time lives on" {
 	start_greeter g
 	DEFAULTS='timeout_first_byte = 3s' web g
@@ -117,6 +121,7 @@ ends_after() {
 	exec 5>&-
 }
 
+# bats test_tags=covered
 @test "first byte: once it is there timeout_queue holds, and no longer" {
 	start_greeter g
 	DEFAULTS='timeout_first_byte = 800ms' \
@@ -130,6 +135,7 @@ ends_after() {
 	exec 4>&- 5>&-
 }
 
+# bats test_tags=covered
 @test "first byte: while connecting, and between connects" {
 	start_bad f full
 	DEFAULTS=$'timeout_first_byte = 800ms\nretries = 0
@@ -221,6 +227,7 @@ timeout_connect = 2500ms' web f
 	wait_for 20 in_state RELAYING 1
 }
 
+# bats test_tags=covered
 @test "first byte: a reload holds for clients that come after it" {
 	start_greeter g
 	DEFAULTS='timeout_first_byte = 1h' web g

@@ -22,6 +22,7 @@ PATH=/usr/bin:/bin:$PATH:/usr/sbin:/sbin
 # scaled, and deadlines multiplied by PATIENCE.
 case ${BUILD##*/} in
 asan) SCALE=8 PATIENCE=3 TOOLS_OF=release ;;
+cover) SCALE=1 PATIENCE=1 TOOLS_OF=release ;;
 tsan) SCALE=16 PATIENCE=5 TOOLS_OF=release ;;
 arm64) SCALE=8 PATIENCE=5 TOOLS_OF=arm64 ;;
 *) SCALE=1 PATIENCE=1 TOOLS_OF=${BUILD##*/} ;;
@@ -770,9 +771,21 @@ untraced() {
 	set +T
 }
 
+# count_branches: programs of MODE=cover write into a directory of this test, whoever
+# runs them.
+count_branches() {
+	local name=${BATS_TEST_FILENAME##*/}
+
+	export GCOV_PREFIX=$LFPROXY_COVER/${name%.bats}/$BATS_TEST_NUMBER
+	mkdir -p "$GCOV_PREFIX"
+	chmod 1777 "$GCOV_PREFIX"
+	echo "$BATS_TEST_DESCRIPTION" >"$GCOV_PREFIX/name"
+}
+
 setup() {
 	untraced
 	LEVEL=$BASH_SUBSHELL
+	[ -z "${LFPROXY_COVER:-}" ] || count_branches
 	nginx_config >"$T/nginx.in"
 }
 

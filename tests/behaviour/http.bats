@@ -44,6 +44,7 @@ ready_is() {
 	ask "$1" /readyz
 }
 
+# bats test_tags=covered
 @test "http: alive, and ready as long as a server is usable" {
 	start_app a
 	monitored a
@@ -151,6 +152,7 @@ sessions_now() {
 	    sed -n 's/^CurrConns: //p')" -eq "$1" ]
 }
 
+# bats test_tags=covered
 @test "http: other pages, other methods, HEAD, one connection for several" {
 	start_app a
 	monitored a
@@ -275,6 +277,7 @@ sessions_now() {
 	[[ $output == *"http: hosts: 'a:8404' is not a list of host names"* ]] || fail "$output"
 }
 
+# bats test_tags=covered
 @test "http: any name will do at an address of every interface" {
 	start_app a
 	monitored a
@@ -285,6 +288,7 @@ sessions_now() {
 	ask 200 /metrics -H 'Host: proxy.svc.cluster.local:8404'
 }
 
+# bats test_tags=covered
 @test "http: the status page loads nothing else, and shows a table without script" {
 	start_app a
 	monitored a
@@ -317,6 +321,7 @@ sessions_now() {
 	done
 }
 
+# bats test_tags=covered
 @test "http: lfproxy stops while the page is looked at" {
 	start_app a
 	monitored a

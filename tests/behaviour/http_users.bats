@@ -203,6 +203,7 @@ signed_in() {
 	call 400 session -H 'Authorization: Basic ???'
 }
 
+# bats test_tags=covered
 @test "users: unknown names count as wrong passwords, and a right one forgives" {
 	local i
 

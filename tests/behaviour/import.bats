@@ -135,6 +135,7 @@ refuse() {
 }
 
 # Symptom: it crashed.
+# bats test_tags=covered
 @test "import: the word no before a key that is not an option is ignored" {
 	cat >"$T/in.cfg" <<-END
 		defaults

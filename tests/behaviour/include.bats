@@ -66,6 +66,7 @@ refused() {
 	done
 }
 
+# bats test_tags=covered
 @test "include: files of a pattern are read in the order of their names" {
 	main 'include = conf.d/*.ini'
 	backend_file conf.d/20-b.ini b
@@ -125,6 +126,7 @@ refused() {
 	refused "$T/conf.d/web.ini:4: the key 'include' does not belong in [frontend web] but in [global]"
 }
 
+# bats test_tags=covered
 @test "include: errors name the included file and its line" {
 	main 'include = conf.d/*.ini'
 	backend_file conf.d/app.ini app 'retires = 3' 'retries = 99'
@@ -135,6 +137,7 @@ refused() {
 	    "$T/conf.d/app.ini:4: retries: '99' is not a whole number"
 }
 
+# bats test_tags=covered
 @test "include: a duplicate is reported with both places" {
 	main 'include = conf.d/*.ini'
 	backend_file conf.d/app.ini app
@@ -147,6 +150,7 @@ refused() {
 	    "$T/conf.d/d.ini:3: listen: '127.0.0.1:80' is listened on already, first in line 2"
 }
 
+# bats test_tags=covered
 @test "include: a file that includes itself is refused" {
 	main 'include = lfproxy.ini' 'include = app.ini'
 	backend_file app.ini app
@@ -200,6 +204,7 @@ refused() {
 	refused "$T/lfproxy.ini:4: include has no value; write include = PATH"
 }
 
+# bats test_tags=covered
 @test "include: several -c are read in their order" {
 	file a.ini '[frontend web]' 'listen = :0' 'backend = app'
 	backend_file app.ini app
@@ -216,6 +221,7 @@ refused() {
 	equal "the error" "$T/again.ini:1: there is a second [backend app], first in $T/app.ini:1; make one of them" "$output"
 }
 
+# bats test_tags=covered
 @test "include: a reload reads all files again" {
 	file lfproxy.ini '[global]' "admin = $ADMIN" 'include = conf.d/*.ini' \
 	    '[frontend web]' 'listen = 127.0.0.1:0' 'backend = app'

@@ -17,6 +17,7 @@ lab_python() {
 	echo "$output"
 }
 
+# bats test_tags=covered
 @test "lab: every experiment ends with figures that are numbers" {
 	need_lab
 	lab_python "$ROOT/tests/lab/lab.py" "$BUILD" "$T/report.md"
@@ -28,6 +29,7 @@ lab_python() {
 	    "$T/report.md"
 }
 
+# bats test_tags=covered
 @test "lab: every core passes on the bytes that were sent" {
 	need_lab
 	lab_python "$ROOT/tests/lab/check_bytes.py" "$BUILD"
@@ -35,6 +37,7 @@ lab_python() {
 	[[ $output == *hs/hr*adaptive*'reactor per thread'* ]]
 }
 
+# bats test_tags=covered
 @test "lab: a figure that is missing or no number is an error" {
 	lab_python - <<-END
 		from lab import require_figures

@@ -47,6 +47,7 @@ CTL=$BUILD/lfproxyctl
 }
 
 # Longer than it waits for any other answer.
+# bats test_tags=covered
 @test "lfproxyctl: wait is answered, however long it takes" {
 	start_app a
 	web a
@@ -89,6 +90,7 @@ answered() {
 	equal "the code of an answer without a status" 1 "$status"
 }
 
+# bats test_tags=covered
 @test "lfproxyctl: HAProxy, which has severities and no status" {
 	local no='\n[3]: one of none, number, string\n\n'
 
@@ -107,6 +109,7 @@ for row in json.load(sys.stdin):
     print(*["-" if value is None else value for value in row.values()])'
 }
 
+# bats test_tags=covered
 @test "json: the values are those of the text" {
 	local state
 
@@ -136,6 +139,7 @@ print(json.load(sys.stdin)["version"])')"
 	equal "tables" '[]' "$(ctl show table json)"
 }
 
+# bats test_tags=covered
 @test "json: a session, its text and its JSON" {
 	local id
 
@@ -171,6 +175,7 @@ for row in rows if isinstance(rows, list) else [rows]:
                                    "server", "bytes_in", "bytes_out")])'
 }
 
+# bats test_tags=covered
 @test "json: a backend, a variable that is called json" {
 	start_app a
 	export json=here
@@ -231,6 +236,7 @@ offers() {
 }
 
 # The shell's own part: it asks by way of its options.
+# bats test_tags=covered
 @test "completion: bash and zsh ask the socket that was named" {
 	two_apps
 	mkdir "$T/bin"
@@ -301,6 +307,7 @@ bad() {
 	[ $n -gt 300 ] || fail "$n tried"
 }
 
+# bats test_tags=covered
 @test "lfproxyctl: errors that HAProxy words as warnings have status 1, too" {
 	start_app a
 	web a
@@ -313,6 +320,7 @@ bad() {
 	[[ $output != *Unexpected* ]]
 }
 
+# bats test_tags=covered
 @test "lfproxyctl: data that looks like an error is none" {
 	start_app a
 	export ODD='[3]: not an error'
@@ -326,6 +334,7 @@ bad() {
 	    "$(sed -n 's/^\[status \([01]\)\]$/\1/p' "$T/wire" | xargs)"
 }
 
+# bats test_tags=covered
 @test "show servers: a table that fits, of all backends or one" {
 	two_apps
 	ctl show servers >"$T/table"
@@ -356,6 +365,7 @@ assert (s["check_status"], s["check_code"]) == ("L7STS", 503), s
 assert s["check_text"] == "Service Unavailable" and s["maxconn"] is None, s'
 }
 
+# bats test_tags=covered
 @test "json: show stat and show info are flat, and HAProxy's form has its word" {
 	two_apps
 	fetch "$(url)" >/dev/null

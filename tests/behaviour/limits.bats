@@ -39,7 +39,7 @@ info_above() {
 	[ "$(info "$1")" -gt "$2" ]
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "limits: the budget adds up and each part is shown" {
 	local n own reserve
 
@@ -55,7 +55,7 @@ info_above() {
 	equal "Ulimit-n" 1000 "$(info Ulimit-n)"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "limits: maxconn is taken, as far as the descriptors go" {
 	start_app a
 	GLOBAL='maxconn = 3' LIMIT='prlimit --nofile=1000' web a
@@ -70,7 +70,7 @@ info_above() {
 	wait_for 10 sessions_ended 5
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "limits: a maxconn that the descriptors do not allow is refused" {
 	local WITHOUT
 
@@ -160,7 +160,7 @@ sessions_are() {
 	    fail "$output"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "limits: a maxconn raises the soft limit" {
 	need_descriptors 2000
 	start_app a
@@ -168,7 +168,7 @@ sessions_are() {
 	wait_for 10 lfproxy_said 'up to 500 sessions \(maxconn\): 2 of 2000 descr'
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "limits: a maxconn raises root's hard limit" {
 	need "CAP_SYS_RESOURCE (to raise the hard limit of descriptors)" \
 	    prlimit --nofile=100:200 prlimit --nofile=2000:2000 true
@@ -249,7 +249,7 @@ waiting_at_least() {
 	JUDGE_TIME=1 three_times 256
 }
 
-# bats test_tags=slow,timing
+# bats test_tags=slow, timing
 @test "limits: three times as many clients as 20000 descriptors allow" {
 	[ "$SCALE" -eq 1 ] || skip "too slow under a sanitizer"
 	netns n
@@ -297,6 +297,7 @@ goes_on() {
 	in_time $(($(now_ms) - began)) $((1000 * PATIENCE))
 }
 
+# bats test_tags=covered
 @test "limits: ENFILE, ENOBUFS, ENOMEM of accept are logged, without a busy loop" {
 	local error began said
 
@@ -367,7 +368,7 @@ status_field() {
 
 # Symptom: with `user` and without systemd the bounding set was root's, and
 # programs could give rights back.
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "limits: a change of user gives up all rights for good" {
 	need_nobody
 	need CAP_CHOWN setpriv --inh-caps=+chown true
@@ -402,7 +403,7 @@ kept() {
 }
 
 # 10: CAP_NET_BIND_SERVICE, 12: CAP_NET_ADMIN, 13: CAP_NET_RAW, 21: CAP_SYS_ADMIN.
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "limits: a low port and a mark are what is kept, also by an upgrade" {
 	local port=1023 first
 
@@ -444,7 +445,7 @@ with socket.socket() as s:
 	LFPROXY_PID=
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "limits: root without another user keeps what reloads need, and no more" {
 	need_root "it stays root"
 	need CAP_SETPCAP setpriv --bounding-set=-sys_admin true
@@ -456,14 +457,14 @@ with socket.socket() as s:
 	equal "effective" "$(status_field CapPrm)" "$(status_field CapEff)"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "limits: no_new_privs also without another user" {
 	start_app a
 	web a
 	equal "NoNewPrivs" 1 "$(status_field NoNewPrivs)"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "limits: a group alone leaves the groups of root" {
 	need_root "a group is taken on"
 	need CAP_SETGID setpriv --groups=daemon,adm --regid=nogroup true

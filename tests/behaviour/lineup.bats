@@ -74,6 +74,7 @@ connect_both() {
 	equal "their weight" 40 "$(backend_column weight)"
 }
 
+# bats test_tags=covered
 @test "lineup: on_down = close ends the sessions of a server that goes down" {
 	local of_a of_b
 
@@ -123,6 +124,7 @@ connect_both() {
 	signal hold TERM
 }
 
+# bats test_tags=covered
 @test "lineup: on_down = keep leaves them" {
 	health a b
 	DEFAULTS='log_on_connect = on' BACKEND="$(checked connect fall=1 rise=1)" \
@@ -134,6 +136,7 @@ connect_both() {
 	answers "$fd" a
 }
 
+# bats test_tags=covered
 @test "lineup: on_down = close takes a session that is connecting to another server" {
 	start_bad a full
 	start_app ha
@@ -221,6 +224,7 @@ connect_both() {
 	wait_for 10 lfproxy_said 'backend app is not in a panic any more'
 }
 
+# bats test_tags=covered
 @test "lineup: a drained server keeps its sessions, and a backup gets the new ones" {
 	health a b
 	DEFAULTS='log_on_connect = on' \
@@ -233,6 +237,7 @@ connect_both() {
 	answers "$fd" a
 }
 
+# bats test_tags=covered
 @test "lineup: a reload makes a backup of a server, and no backup of a backup" {
 	start_app a
 	start_app b
@@ -268,6 +273,7 @@ grows_linearly() {
 	equal "weight afterwards" 100 "$(column b weight)" || return 2
 }
 
+# bats test_tags=covered
 @test "lineup: a slow start throttles maxconn" {
 	start_app a
 	BACKEND="$(checked connect fall=1 rise=1)"$'\nslow_start = 1d' \

@@ -242,6 +242,7 @@ has_record() {
 	[[ $(ctl show changes) == *"$1"* ]]
 }
 
+# bats test_tags=covered
 @test "lists: a commit whose client has left is done and recorded" {
 	start_listed 'entry = 127.0.0.1'
 	python3 -B "$ROOT/tests/behaviour/acltool.py" "$T/admin.sock" office \
@@ -310,7 +311,7 @@ delete_many() {
 }
 
 # IPv6 is the family that takes longer.  The reload brings the entries back.
-# bats test_tags=slow,timing
+# bats test_tags=slow, timing
 @test "lists: 5000 changes of a million entries block the loop for less than 2 ms each" {
 	many_entries 6 1000000 >"$T/office.list"
 	start_listed "file = $T/office.list"
@@ -326,7 +327,7 @@ deletions_are_short() {
 
 # The first content of a process is the one whose memory goes back to the kernel,
 # so that a second try would prove nothing.  Freeing it on the loop took 4 ms.
-# bats test_tags=slow,timing
+# bats test_tags=slow, timing
 @test "lists: replacing a million entries blocks the loop for less than 1.5 ms" {
 	echo 127.0.0.1 >"$T/office.list"
 	start_listed "file = $T/office.list"
@@ -340,6 +341,7 @@ deletions_are_short() {
 	((longest_us < 1500))
 }
 
+# bats test_tags=covered
 @test "lists: additions stay when a file changes, deletions do not" {
 	printf '127.0.0.1\n127.0.0.3\n' >"$T/office.list"
 	start_listed "file = $T/office.list"

@@ -3,6 +3,7 @@
 
 load helpers
 
+# bats test_tags=covered
 @test "log: one line for each session, every field as in tcplog" {
 	local now line
 
@@ -30,6 +31,7 @@ load helpers
 	done < <(sessions)
 }
 
+# bats test_tags=covered
 @test "log: the client's port is the one it came from" {
 	local port
 
@@ -40,6 +42,7 @@ load helpers
 	equal "client" "127.0.0.1:$port" "${S[client]}"
 }
 
+# bats test_tags=covered
 @test "log: the bytes are those that the server sent" {
 	local n
 
@@ -53,6 +56,7 @@ load helpers
 	equal "bytes" "$n" "${S[bytes]}"
 }
 
+# bats test_tags=covered
 @test "log: the timers show where the time went" {
 	local began
 
@@ -66,6 +70,7 @@ load helpers
 	[ "${S[tt]}" -le $(($(now_ms) - began)) ]
 }
 
+# bats test_tags=covered
 @test "log: a session that did not end has no line" {
 	start_app a
 	web a
@@ -80,6 +85,7 @@ load helpers
 	equal "lines that end well" 4 "$(sessions | grep -c ' -- ')"
 }
 
+# bats test_tags=covered
 @test "log: CD when the client resets" {
 	start_app a --body-bytes 100000000
 	web a
@@ -90,6 +96,7 @@ load helpers
 	[ "${S[bytes]}" -gt 0 ]
 }
 
+# bats test_tags=covered
 @test "log: SD when the server resets" {
 	start_bad s reply-reset --bytes 3000
 	web s
@@ -99,6 +106,7 @@ load helpers
 	equal "bytes" 3000 "${S[bytes]}"
 }
 
+# bats test_tags=covered
 @test "log: SC, no connect time and every retry when the server refuses" {
 	start_bad r refuse
 	BACKEND=$'check = off\nretries = 2' web r
@@ -109,6 +117,7 @@ load helpers
 	equal "retries" 2 "${S[retries]#+}"
 }
 
+# bats test_tags=covered
 @test "log: a plus before the retries when another server got the session" {
 	start_bad r refuse
 	start_app a
@@ -120,6 +129,7 @@ load helpers
 	wait_for 10 session_like '/\+1 0/0$'
 }
 
+# bats test_tags=covered
 @test "log: the plus stays when a server is asked again in the end" {
 	start_bad r1 refuse
 	start_bad r2 refuse
@@ -130,6 +140,7 @@ load helpers
 	equal "retries" +2 "${S[retries]}"
 }
 
+# bats test_tags=covered
 @test "log: sessions under way are counted where they are" {
 	start_app a
 	web a
@@ -141,6 +152,7 @@ load helpers
 	sessions | grep -qE ' -- [0-9]+/[45]/[45]/[45]/0 0/0$'
 }
 
+# bats test_tags=covered
 @test "log: every line is whole, also when many sessions end at once" {
 	local n line
 
@@ -153,6 +165,7 @@ load helpers
 	equal "lines that are none" "" "$(sessions | grep -vE "$SESSION")"
 }
 
+# bats test_tags=covered
 @test "log: off" {
 	start_app a
 	start_lfproxy <<-END

@@ -41,6 +41,7 @@ for line in sys.stdin:
     print(json.dumps(json.loads(line)[sys.argv[1]]))' "$1"
 }
 
+# bats test_tags=covered
 @test "log: json and logfmt have the session's fields" {
 	local port n kind now
 
@@ -84,6 +85,7 @@ assert int(now) <= t < int(now) + 60, (now, t)
 	done
 }
 
+# bats test_tags=covered
 @test "log: json and logfmt of a server with garbage in its path" {
 	local name kind
 
@@ -104,6 +106,7 @@ assert got == sys.argv[1], ascii(got)' \
 	done
 }
 
+# bats test_tags=covered
 @test "log: a server with a host name is logged with its address" {
 	local port
 
@@ -118,6 +121,7 @@ assert got == sys.argv[1], ascii(got)' \
 	equal "the address" "\"127.0.0.1:$port\"" "$(field server_address)"
 }
 
+# bats test_tags=covered
 @test "log: json says null, and -1, where there was no server" {
 	start_bad r refuse
 	ADDRESSES=("$(addr r)")
@@ -141,6 +145,7 @@ hold() {
 	wait_for 10 has_line idle established
 }
 
+# bats test_tags=covered
 @test "log: log_on_connect has a line when the server is connected" {
 	start_app a
 	ADDRESSES=("$(addr a)")
@@ -154,6 +159,7 @@ hold() {
 	equal "ids" 1 "$(field id | sort -u | wc -l)"
 }
 
+# bats test_tags=covered
 @test "log: tcplog marks an ongoing session with pluses, as logasap does" {
 	start_app a
 	ADDRESSES=("$(addr a)")
@@ -248,6 +254,7 @@ masked() {
 	    -e 's,/[0-9]+/T ,/T/T ,'
 }
 
+# bats test_tags=covered
 @test "log: each line as HAProxy logs the same session" {
 	local name port
 

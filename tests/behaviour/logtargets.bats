@@ -95,11 +95,13 @@ every_target() {
 	    "$(sed 1d "$T/remote.out" | sed -E "s/$head//")"
 }
 
+# bats test_tags=covered
 @test "log: tcplog to every target at once" {
 	every_target tcplog "$TCPLOG"
 	parse_session "$(cat "$T/access.log")"
 }
 
+# bats test_tags=covered
 @test "log: json to every target at once" {
 	every_target json '^[^{]*\{"time":.*"frontend":"web"'
 	python3 -B "$ROOT/tests/behaviour/logtool.py" read json \
@@ -112,7 +114,7 @@ every_target() {
 	    <"$T/access.log"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "log: a file is made with its mode, and appended to" {
 	start_app a
 	echo before >"$T/old.log"
@@ -126,7 +128,7 @@ every_target() {
 	equal "what was there" before "$(head -n 1 "$T/old.log")"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "log: a file that cannot be opened is an error at the start" {
 	start_app a
 	refute logging "file=$T/no/such/file"
@@ -134,6 +136,7 @@ every_target() {
 	LFPROXY_PID=
 }
 
+# bats test_tags=covered
 @test "log: a frontend's log takes the place of the global one" {
 	start_app a
 	FRONTEND="log = file=$T/own.log format=logfmt" logging \
@@ -143,6 +146,7 @@ every_target() {
 	equal "the global log" "" "$(cat "$T/global.log")"
 }
 
+# bats test_tags=covered
 @test "log: a frontend may turn it off" {
 	start_app a
 	FRONTEND="log = off" logging "file=$T/global.log"
@@ -178,6 +182,7 @@ every_target() {
 	equal "lines dropped" 0 "$(reported)"
 }
 
+# bats test_tags=covered
 @test "log: the package's logrotate file rotates it, and loses no line" {
 	local n file
 
@@ -263,6 +268,7 @@ stops_with_a_full_disk() {
 	equal "lines dropped" 80 "$(reported)" || return 2
 }
 
+# bats test_tags=covered
 @test "log: a full disk does not keep it from stopping" {
 	start_streams a
 	tries 5 stops_with_a_full_disk
@@ -274,6 +280,7 @@ stops_with_a_full_disk() {
 	JUDGE_TIME=1 tries 5 stops_with_a_full_disk
 }
 
+# bats test_tags=covered
 @test "log: a syslog daemon that hangs stops neither sessions nor checks" {
 	receive local "unix:$T/log.sock"
 	start_streams a
@@ -312,6 +319,7 @@ stops_with_a_full_disk() {
 	wait_for 10 lfproxy_said 'log lines were dropped, syslog 127'
 }
 
+# bats test_tags=covered
 @test "log: a full pipe delays no session" {
 	start_streams a
 	mkfifo "$T/pipe"
@@ -340,6 +348,7 @@ let_go() {
 	! holds "$1"
 }
 
+# bats test_tags=covered
 @test "log: a target that a reload no longer names goes with its last session" {
 	local n=0 file
 

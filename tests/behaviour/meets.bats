@@ -163,6 +163,7 @@ sys.exit(row["scur"] != sys.argv[1])' "$1" >>"$T/looks"
 	until_column 10 a scur 0
 }
 
+# bats test_tags=covered
 @test "meets: queued sessions get the server that a reload adds" {
 	start_app a
 	start_app b
@@ -179,6 +180,7 @@ sys.exit(row["scur"] != sys.argv[1])' "$1" >>"$T/looks"
 	backend_is qcur 0
 }
 
+# bats test_tags=covered
 @test "meets: a slow start outlasts a reload of its check's rules" {
 	start_app a
 	BACKEND="$(checked connect fall=1 rise=1)"$'\nslow_start = 1d' web a

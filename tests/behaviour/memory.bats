@@ -47,7 +47,7 @@ hold() {
 	    --count "$2" --deadline 600
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "memory: most of the heap is named, the rest is shown" {
 	local named heap rest
 
@@ -75,6 +75,7 @@ print(x["named_heap"], x["heap"], x["unexplained_heap"])')
 	    fail "$resident KiB said, $(rss_kib) KiB seen"
 }
 
+# bats test_tags=covered
 @test "memory: sessions, buffers and former models are counted while they are" {
 	local size
 
@@ -119,7 +120,7 @@ print(x["named_heap"], x["heap"], x["unexplained_heap"])')
 	done
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "memory: text and JSON have the same rows, one of them the client" {
 	start_app a
 	web a
@@ -144,7 +145,7 @@ longest() {
 
 # 0.2 to 0.6 ms where it was measured; a turn that makes all of an answer of 500
 # servers takes 3 to 6.
-# bats test_tags=onethread,timing
+# bats test_tags=onethread, timing
 @test "memory: no answer blocks the loop with 500 servers" {
 	local i us
 

@@ -57,6 +57,7 @@ column() {
 	"$CTL" -S "$ADMIN" show stat | column_of "$1" "$2"
 }
 
+# bats test_tags=covered
 @test "metrics: after set maxconn global the limits are those of show stat" {
 	start_app a
 	two_servers
@@ -70,6 +71,7 @@ column() {
 	    "$(column slim FRONTEND) $(column slim BACKEND | xargs)"
 }
 
+# bats test_tags=covered
 @test "metrics: admin sockets count as jobs, as in show info" {
 	local jobs
 
@@ -88,6 +90,7 @@ promtool_passes() {
 metrics should have \"_total\" suffix" "$output"
 }
 
+# bats test_tags=covered
 @test "metrics: promtool finds nothing wrong with them" {
 	start_app a
 	two_servers
@@ -97,6 +100,7 @@ metrics should have \"_total\" suffix" "$output"
 	refute grep -vE '^(# (HELP|TYPE) )?[a-z_][a-z0-9_]*(\{[^}]*\})? .+$' "$T/metrics"
 }
 
+# bats test_tags=covered
 @test "metrics: names and kinds are those of HAProxy's own exporter" {
 	local port
 
@@ -131,6 +135,7 @@ haproxy_exports() {
 	curl -sS -m 5 -o /dev/null "http://127.0.0.1:$1/metrics" 2>/dev/null
 }
 
+# bats test_tags=covered
 @test "metrics: count what was done, and agree with show stat" {
 	local n
 
@@ -352,6 +357,7 @@ status() {
 	equal "shut" DOWN "$(status frontend 'proxy="shut"')"
 }
 
+# bats test_tags=covered
 @test "metrics: the CSV and JSON pages are those of the admin socket" {
 	start_app a
 	two_servers
@@ -381,6 +387,7 @@ many() {
 
 # A client that takes a page slowly gets it as a whole, of the model that it
 # began with, while a reload changes it.
+# bats test_tags=covered
 @test "metrics: a thousand servers, a slow reader, and a reload meanwhile" {
 	local n samples
 
@@ -408,6 +415,7 @@ own() {
 	equal "$1" "$2" "$(metric "lfproxy_$1")"
 }
 
+# bats test_tags=covered
 @test "metrics: lfproxy's own metrics match show stat and show info" {
 	start_app a
 	monitored <<-END
@@ -468,6 +476,7 @@ metric_moved() {
 }
 
 # Metrics of columns that are times have seconds, the columns milliseconds.
+# bats test_tags=covered
 @test "metrics: times are in seconds" {
 	start_bad slow silent
 	monitored <<-END
@@ -565,6 +574,7 @@ pool = json.load(sys.stdin)[0]
 sys.exit(pool["taken_over"] == pool["guarded"] or pool["wakes"] == 0)'
 }
 
+# bats test_tags=covered
 @test "metrics: those of a pool match show pool" {
 	start_app s
 	monitored <<-END
@@ -589,6 +599,7 @@ process_agrees() {
 	[ "$(metric haproxy_process_pool_allocated_bytes)" -eq "$bytes" ]
 }
 
+# bats test_tags=covered
 @test "metrics: the heap is shown in bytes" {
 	monitored < <(many 2000)
 	[ "$(lf show info | sed -n 's/^PoolAlloc_MB: //p')" -ge 1 ] ||

@@ -44,6 +44,7 @@ configuration() {
 	END
 }
 
+# bats test_tags=covered
 @test "notify: READY comes once the listeners and the admin socket are open" {
 	manager "$T/web.sock" "$T/admin.sock"
 	start_lfproxy < <(configuration)
@@ -54,6 +55,7 @@ configuration() {
 	equal "READY, so many times" 1 "$(grep -c READY "$T/manager.out")"
 }
 
+# bats test_tags=covered
 @test "notify: no READY when a port is taken" {
 	local address
 
@@ -76,6 +78,7 @@ configuration() {
 	wait_for 10 lfproxy_said 'NOTIFY_SOCKET=vsock:2:1 is neither'
 }
 
+# bats test_tags=covered
 @test "notify: a manager that is gone is a warning, once" {
 	manager
 	end manager KILL
@@ -86,6 +89,7 @@ configuration() {
 	equal "warnings" 1 "$(grep -c NOTIFY_SOCKET "$LFPROXY_LOG")"
 }
 
+# bats test_tags=covered
 @test "notify: a reload is reported with its start, its time and its end" {
 	local before after at
 
@@ -102,6 +106,7 @@ configuration() {
 	[ $((at / 1000000)) -le "$after" ]
 }
 
+# bats test_tags=covered
 @test "notify: a refused reload ends in READY with the reason" {
 	manager
 	start_lfproxy < <(configuration)
@@ -112,6 +117,7 @@ configuration() {
 	told '^RELOADING=1'
 }
 
+# bats test_tags=covered
 @test "notify: STOPPING asks for as much time as draining may take" {
 	manager
 	start_lfproxy < <(DRAIN_TIMEOUT=90s configuration)
@@ -133,6 +139,7 @@ configuration() {
 	wait_for 10 told_times '^WATCHDOG=1' 5
 }
 
+# bats test_tags=covered
 @test "notify: no sign of life while no turn ends" {
 	local faulty=$ROOT/build/fault/lfproxy
 
@@ -149,6 +156,7 @@ configuration() {
 	    "$(($(grep -c WATCHDOG "$T/before") + 3))"
 }
 
+# bats test_tags=covered
 @test "notify: the status has sessions and usable servers" {
 	start_app a
 	manager
@@ -195,6 +203,7 @@ ready_is_last() {
 	wait_for 10 ready_is_last
 }
 
+# bats test_tags=covered
 @test "notify: check scripts do not find NOTIFY_SOCKET" {
 	manager
 	printf '#!/bin/sh\nenv >%s/env.new\nmv %s/env.new %s/env\n' \

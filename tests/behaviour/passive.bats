@@ -15,6 +15,7 @@ many() {
 	done
 }
 
+# bats test_tags=covered
 @test "passive: failures in a row eject a server, without checks" {
 	start_bad r refuse
 	start_app a
@@ -35,6 +36,7 @@ hammer() {
 		-H "Connection: close" "$1?[1-500]"; do :; done' sh "$(url)"
 }
 
+# bats test_tags=covered
 @test "passive: time ends an ejection, and the next one lasts twice as long" {
 	start_bad r refuse
 	start_app a
@@ -78,6 +80,7 @@ hammer() {
 	refute lfproxy_said 'ejected'
 }
 
+# bats test_tags=covered
 @test "passive: a server that accepts and resets is ejected; an answer clears it" {
 	start_bad r reset
 	start_app a
@@ -236,6 +239,7 @@ port_of() {
 	equal "connects to r" 4 "$(column connect r)"
 }
 
+# bats test_tags=covered
 @test "passive: on_error = fail_check takes fall times error_limit" {
 	observed fail_check fast_interval=50s
 	many 4
@@ -270,6 +274,7 @@ on_error = fast_check' web r a
 	equal "hanafail" 1 "$(column hanafail r)"
 }
 
+# bats test_tags=covered
 @test "passive: an answer in between resets the count" {
 	start_app r
 	start_app a

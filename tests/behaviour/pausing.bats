@@ -114,6 +114,7 @@ eject_max_percent = 10%' web r q 'b backup'
 }
 
 # The ejection is over before the pause would be.
+# bats test_tags=covered
 @test "pausing: a short ejection does not bring the session back to the server" {
 	start_bad r refuse
 	start_app b

@@ -81,7 +81,7 @@ begin() {
 # percentile is a slow turn, and short preemptions by other processes do not
 # matter.  Five interleaved rounds, judged by their medians.  With order =
 # priority no thread stands by, so that only the guard ends the gap.
-# bats test_tags=slow,timing
+# bats test_tags=slow, timing
 @test "pollgap: 2 ms with 1 % slow turns, and long without the guard" {
 	begin
 	for _ in 1 2 3 4 5; do
@@ -113,7 +113,7 @@ machine_is_quiet() {
 # something only while no other process takes the CPU.  So a round counts if the
 # machine was quiet before and after it.  The medians of five such rounds are
 # judged; the test is skipped if there were fewer.
-# bats test_tags=slow,timing
+# bats test_tags=slow, timing
 @test "pollgap: 2 ms at most with 1 % slow sessions, and others do not wait" {
 	local rounds=0 tried kind
 
@@ -147,7 +147,7 @@ machine_is_quiet() {
 # Turns of 50 ms at any number of threads and shards, of which all threads but
 # one may be in such a turn at a time: the remaining one looks at the events of
 # all shards.  Medians of three rounds; the longest gap may contain a preemption.
-# bats test_tags=slow,timing
+# bats test_tags=slow, timing
 @test "pollgap: short with 50 ms turns, whatever the threads and shards" {
 	begin
 	for _ in 1 2 3; do
@@ -183,6 +183,7 @@ machine_is_quiet() {
 	done
 }
 
+# bats test_tags=covered
 @test "faults: other builds ignore them" {
 	refute grep -q LFPROXY_FAULT "$BUILD/lfproxy"
 	start_app a

@@ -86,7 +86,7 @@ for row in json.load(sys.stdin):
 
 # -- out --
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: the header is the first that servers get, in either version" {
 	server a
 	server b
@@ -112,7 +112,7 @@ for row in json.load(sys.stdin):
 	equal "peer" None "$(field peer)"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: a server that speaks first is heard, and gets the header" {
 	start_redis
 	server a
@@ -152,7 +152,7 @@ nginx_ready() {
 	curl -s -o /dev/null -m 2 --haproxy-protocol "http://127.0.0.1:$1/"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: nginx learns the client's address, in both versions" {
 	local version client
 
@@ -173,7 +173,7 @@ ctl_says() {
 	ctl show stat | grep -q '^app,nginx,.*,L7OK,'
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: checks begin with a header where sessions do" {
 	server a
 	server b
@@ -196,7 +196,7 @@ ctl_checked() {
 	ctl show stat | grep -q "^app,$1,.*,L4OK,"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: add server takes HAProxy's send-proxy and send-proxy-v2" {
 	server a
 	OPTIONS='' front '' "server = first 127.0.0.1:1 weight=0"
@@ -209,7 +209,7 @@ ctl_checked() {
 	told a "v2 TCP4 127.0.0.1 $(sed -n 's/^from .*://p' <<<"$output") 127.0.0.1 $(port in)"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: a retry sends the header again, to the next server" {
 	local mode
 
@@ -246,7 +246,7 @@ ctl_checked() {
 	equal "headers" 3 "$(grep -c '^v2 TCP4' "$T/a.out")"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: a client of a unix socket is sent as LOCAL or UNKNOWN" {
 	server a
 	IN="unix:$T/in.sock" OPTIONS='' front '' "server = a $(addr a) send_proxy=v1"
@@ -270,7 +270,7 @@ ctl_checked() {
 
 # -- in --
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: a header in pieces, together with data, in either version" {
 	local headers
 
@@ -292,7 +292,7 @@ ctl_checked() {
 	equal "errors" 0 "$(of lf_proxy_errors)"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: the header's client is the session's, the peer is shown" {
 	server a
 	front '' "server = a $(addr a)" 'source = 127.0.0.1'
@@ -322,7 +322,7 @@ ctl_checked() {
 	[[ $output == *"\"peer\": \"$peer\""* || $output == *"\"peer\":\"$peer\""* ]]
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: LOCAL, UNKNOWN and no family keep the connection's addresses" {
 	server a
 	front '' "server = a $(addr a) send_proxy=v1"
@@ -377,7 +377,7 @@ closed_with() {
 	    grep -c "\"code\":\"$code\"")"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: without a good header a session is closed, logged and counted" {
 	local warnings
 
@@ -463,7 +463,7 @@ inspecting() {
 	[ "$(ctl show sess json | grep -c '"INSPECTING"')" -eq "$1" ]
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: headers are read from proxy_from only, elsewhere they are data" {
 	server a
 	front 'proxy_from = 127.0.0.2 2001:db8::/32' "server = a $(addr a) send_proxy=v2"
@@ -485,7 +485,7 @@ inspecting() {
 	[[ $output == *"echoed 1000" ]]
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: headers at a unix socket" {
 	server a
 	IN="unix:$T/in.sock" front 'proxy_from = unix' \
@@ -502,7 +502,7 @@ inspecting() {
 	TO="unix:$T/in.sock" closed_with CR v1 --half --end fin
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: IPv6, before and behind" {
 	ip -6 addr show dev lo 2>/dev/null | grep -q '::1' ||
 	    skip "this host has no IPv6 loopback"
@@ -514,7 +514,7 @@ inspecting() {
 	told a "v2 TCP6 ::1 $(sed -n 's/^from .*://p' <<<"$output") ::1 $(port in)"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: the header of curl is read" {
 	local client
 
@@ -571,7 +571,7 @@ haproxy_ready() {
 	done
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: two lfproxies in a row hand the client on" {
 	local client
 
@@ -628,7 +628,7 @@ haproxy_ready() {
 	equal "sni" None "$(field sni)"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "proxy: headers from everyone at a public address are warned of" {
 	local listen
 

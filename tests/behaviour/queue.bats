@@ -68,11 +68,13 @@ many() {
 	wait_for 10 session_like ' 0/[1-9][0-9]*$'
 }
 
+# bats test_tags=covered
 @test "queue: a thousand clients, two servers of ten places, in order" {
 	# As many as are served at a time may be out of order among themselves.
 	many 1 1 40
 }
 
+# bats test_tags=covered
 @test "queue: the same with threads" {
 	many 4 1 40
 }
@@ -83,6 +85,7 @@ many() {
 	many 4 2 "$(scaled 400)"
 }
 
+# bats test_tags=covered
 @test "queue: timeout_queue" {
 	full 'timeout_queue = 600ms'
 	hold others 3
@@ -98,12 +101,14 @@ many() {
 	wait_for 10 session_like ' sQ .* 0/3$'
 }
 
+# bats test_tags=covered
 @test "queue: timeout_connect holds where no timeout_queue is set" {
 	full 'timeout_connect = 500ms'
 	hold others 1
 	wait_for 20 session_like ' sQ '
 }
 
+# bats test_tags=covered
 @test "queue: maxqueue" {
 	full $'timeout_queue = 60s\nmaxqueue = 2'
 	hold others 5

@@ -12,6 +12,7 @@ load helpers
 	equal "the code" sD "${S[code]}"
 }
 
+# bats test_tags=covered
 @test "regress: a client that does not read has timeout_client, not the server's" {
 	start_app a --body-bytes 100000000
 	DEFAULTS=$'timeout_client = 2s\ntimeout_server = 300ms' web a
@@ -22,6 +23,7 @@ load helpers
 	[ "${S[tt]}" -ge 1900 ]
 }
 
+# bats test_tags=covered
 @test "regress: a client that has ended its half may wait for the server" {
 	start_app a --delay 1500
 	DEFAULTS=$'timeout_client = 800ms\ntimeout_server = 20s' web a
@@ -32,6 +34,7 @@ load helpers
 	equal "the code" -- "${S[code]}"
 }
 
+# bats test_tags=covered
 @test "regress: a client's RST after its FIN ends the session at once" {
 	start_bad s never-read
 	web s
@@ -50,6 +53,7 @@ stat_of() {
 	    $1 == proxy && $2 == name { print $at }'
 }
 
+# bats test_tags=covered
 @test "regress: a session that finds no server is counted, a retry is none" {
 	start_app a
 	start_bad r refuse

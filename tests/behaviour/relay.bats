@@ -5,6 +5,7 @@
 
 load helpers
 
+# bats test_tags=covered
 @test "relay: an IPv4 listener in front of an IPv4 server" {
 	start_app a
 	web a
@@ -20,6 +21,7 @@ load helpers
 	[[ ${S[client]} =~ ^\[?::1\]?:[0-9]+$ ]]
 }
 
+# bats test_tags=covered
 @test "relay: a listener without a host takes IPv4 and IPv6" {
 	grep -q '^0*1 ' /proc/net/if_inet6 || skip "no IPv6 on this machine"
 	start_app a
@@ -29,6 +31,7 @@ load helpers
 	last_session 2
 }
 
+# bats test_tags=covered
 @test "relay: a unix listener in front of a TCP server" {
 	start_app a
 	WEB="unix:$T/web.sock" web a
@@ -38,12 +41,14 @@ load helpers
 	equal "the server" a "${S[server]}"
 }
 
+# bats test_tags=covered
 @test "relay: a TCP listener in front of a unix server" {
 	LISTEN="unix:$T/a.sock" start_app a
 	web a
 	equal "the answer" a "$(fetch "$(url)")"
 }
 
+# bats test_tags=covered
 @test "relay: frontends and backends do not mix" {
 	start_app a
 	start_app b
@@ -116,10 +121,12 @@ download() {
 	equal "bytes in the log" "$size" "${S[bytes]}"
 }
 
+# bats test_tags=covered
 @test "relay: 64 MiB from client to server arrive unchanged" {
 	upload "$(scaled 67108864)"
 }
 
+# bats test_tags=covered
 @test "relay: 64 MiB from server to client arrive unchanged" {
 	download "$(scaled 67108864)"
 }
@@ -134,6 +141,7 @@ download() {
 	download "$(scaled 268435456)"
 }
 
+# bats test_tags=covered
 @test "relay: both directions at full speed at once" {
 	local size
 
@@ -144,6 +152,7 @@ download() {
 	[[ $output == *"ok=1 "*"failed=0 up=$size down=$size "* ]]
 }
 
+# bats test_tags=covered
 @test "relay: a client that ended its half still gets the whole answer" {
 	# sha256sum answers only after the end of what it reads.
 	spawn s socat "UNIX-LISTEN:$T/s.sock,fork" EXEC:sha256sum
@@ -154,6 +163,7 @@ download() {
 	    timeout 60 socat -t 60 - "TCP:127.0.0.1:$(port web)")"
 }
 
+# bats test_tags=covered
 @test "relay: the end of the client's half comes after its last byte" {
 	start_streams s
 	web s
@@ -165,6 +175,7 @@ download() {
 	[[ $output == *"ok=64 "*"failed=0 "* ]]
 }
 
+# bats test_tags=covered
 @test "relay: a server that ended its half still gets the client's bytes" {
 	start_streams s
 	web s
@@ -175,6 +186,7 @@ download() {
 	    600001)) "
 }
 
+# bats test_tags=covered
 @test "relay: bytes before a server's close arrive" {
 	start_bad s half-close --bytes 1000000
 	web s
@@ -182,6 +194,7 @@ download() {
 	    "TCP:127.0.0.1:$(port web)" | wc -c)"
 }
 
+# bats test_tags=covered
 @test "relay: a server that closes at once closes the client with FIN" {
 	start_bad s close
 	web s
@@ -190,6 +203,7 @@ download() {
 	[[ $output == *"closed how=fin "* ]]
 }
 
+# bats test_tags=covered
 @test "relay: a server's RST after its bytes is passed on as RST" {
 	start_bad s reply-reset --bytes 5000
 	web s
@@ -199,6 +213,7 @@ download() {
 	[[ $output == *"closed how=rst "*" received=5000"* ]]
 }
 
+# bats test_tags=covered
 @test "relay: a client's RST is passed on as RST, after its bytes" {
 	# The client reads the first byte of the answer, so the server has its
 	# request.
@@ -210,6 +225,7 @@ download() {
 	wait_for 10 has_line s '^closed how=rst sent=[0-9]+ received=10$'
 }
 
+# bats test_tags=covered
 @test "relay: a client's FIN is passed on as FIN, after its bytes" {
 	start_bad s silent
 	web s
@@ -245,6 +261,7 @@ memory_is_bounded() {
 	[[ $output == *"ok=64 "*"failed=0 up=0 down=$((64 * size)) "* ]]
 }
 
+# bats test_tags=covered
 @test "relay: memory is bounded while a server does not read 64 clients" {
 	local before size=8388608
 
@@ -278,30 +295,37 @@ echoes() {
 	refute session_like ' [^ ]*[A-Za-z][^ ]* [0-9]+/[0-9]+/[0-9]+/[0-9]+/'
 }
 
+# bats test_tags=covered
 @test "relay: 64 echoed streams, adaptive, 1 thread" {
 	echoes adaptive 1
 }
 
+# bats test_tags=covered
 @test "relay: 64 echoed streams, adaptive, 2 threads" {
 	echoes adaptive 2
 }
 
+# bats test_tags=covered
 @test "relay: 64 echoed streams, adaptive, 4 threads" {
 	echoes adaptive 4
 }
 
+# bats test_tags=covered
 @test "relay: 64 echoed streams, always, 1 thread" {
 	echoes always 1
 }
 
+# bats test_tags=covered
 @test "relay: 64 echoed streams, always, 2 threads" {
 	echoes always 2
 }
 
+# bats test_tags=covered
 @test "relay: 64 echoed streams, always, 4 threads" {
 	echoes always 4
 }
 
+# bats test_tags=covered
 @test "relay: bulk data is spliced, unused pipes are closed" {
 	local before
 

@@ -179,6 +179,7 @@ no_pool() {
 	! ctl show pool "$1" >/dev/null
 }
 
+# bats test_tags=covered
 @test "reload: the same file changes nothing" {
 	start_app a
 	site "server = a $(addr a)" | write
@@ -190,6 +191,7 @@ no_pool() {
 	[[ $output == "Unexpected argument 'now'; this command takes none." ]]
 }
 
+# bats test_tags=covered
 @test "reload: SIGHUP does what the command does" {
 	start_app a
 	start_app b
@@ -202,6 +204,7 @@ no_pool() {
 	equal "who answers" b "$(fetch "$(url)")"
 }
 
+# bats test_tags=covered
 @test "reload: needs the level admin" {
 	start_app a
 	site "server = a $(addr a)" | write
@@ -291,6 +294,7 @@ no_pool() {
 	fetch "$(url)"
 }
 
+# bats test_tags=covered
 @test "reload: servers come, go and change under a session that stays" {
 	start_app a
 	start_app b
@@ -324,6 +328,7 @@ no_pool() {
 	wait_for 10 lfproxy_said 'server app/a is gone'
 }
 
+# bats test_tags=covered
 @test "reload: a server of another address is another server of its name" {
 	start_app a
 	start_app b
@@ -368,6 +373,7 @@ no_pool() {
 	drop two
 }
 
+# bats test_tags=covered
 @test "reload: health and counters stay with the name" {
 	DEFAULTS='check = connect interval=100ms fall=2 rise=2'
 	start_app a
@@ -417,6 +423,7 @@ no_pool() {
 	equal "who answers" a "$(fetch "$(url)")"
 }
 
+# bats test_tags=covered
 @test "reload: frontends come and go, sockets that stay are never closed" {
 	start_app a
 	start_app b
@@ -459,6 +466,7 @@ no_pool() {
 	drop web
 }
 
+# bats test_tags=covered
 @test "reload: an address goes and comes back at once, ever again" {
 	local i
 
@@ -486,6 +494,7 @@ no_pool() {
 	wait_for 10 fds_at_most "$fds"
 }
 
+# bats test_tags=covered
 @test "reload: a frontend's backend and time-outs are those of new sessions" {
 	start_app a
 	start_app b

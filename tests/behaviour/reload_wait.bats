@@ -31,6 +31,7 @@ request_left_nothing() {
 	refute test -e "${RUNTIME_DIRECTORY%%:*}/reload"
 }
 
+# bats test_tags=covered
 @test "reload --reload: returns when the new file is in force" {
 	start_lfproxy < <(configuration)
 	echo "server = b 127.0.0.1:9" >>"$T/lfproxy.ini"
@@ -73,6 +74,7 @@ request_left_nothing() {
 	[[ $output != *ReadWritePaths* ]]
 }
 
+# bats test_tags=covered
 @test "reload --reload: a request that was killed is not in the way" {
 	start_lfproxy < <(configuration)
 	stop_process "$LFPROXY_PID"
@@ -84,6 +86,7 @@ request_left_nothing() {
 	request_left_nothing
 }
 
+# bats test_tags=covered
 @test "reload --reload: while lfproxy stops, it fails" {
 	start_bad s slow --bytes 60000 --rate 30000
 	web s

@@ -17,6 +17,7 @@ none() {
 	wait_for 10 says_down app/a
 }
 
+# bats test_tags=covered
 @test "retry: without a server sessions wait, and are served when one is back" {
 	local i
 
@@ -38,6 +39,7 @@ none() {
 	ctl show events | grep -q ' backend_up app: '
 }
 
+# bats test_tags=covered
 @test "retry: without a server sessions wait for timeout_queue, then end with sQ" {
 	local began
 
@@ -72,6 +74,7 @@ none() {
 	end many
 }
 
+# bats test_tags=covered
 @test "retry: a refused connect goes to another server; wredis is of the one left" {
 	start_bad r refuse
 	start_app a
@@ -87,6 +90,7 @@ none() {
 	equal "econ" 0 "$(column econ BACKEND)"
 }
 
+# bats test_tags=covered
 @test "retry: the same server after a pause when there is no other" {
 	local began
 
@@ -104,6 +108,7 @@ none() {
 
 # An open connection that has not sent anything; what the server resets is not
 # the client's to see.
+# bats test_tags=covered
 @test "retry: a connection reset before the first byte goes to another server" {
 	start_bad r reset
 	start_app a
@@ -123,6 +128,7 @@ none() {
 
 # The server is killed with the connection in its backlog, and lfproxy finds
 # that out together with the client's bytes: they were read, but not sent.
+# bats test_tags=covered
 @test "retry: data read for a lost server goes to another one" {
 	start_app s
 	start_app a
@@ -152,6 +158,7 @@ ended_or_retried() {
 	sessions_ended 1 || lfproxy_said 'connect to app/r failed'
 }
 
+# bats test_tags=covered
 @test "retry: retry_on = connect passes such a reset on; so does one server alone" {
 	start_bad r reset
 	start_app a
@@ -182,6 +189,7 @@ ended_or_retried() {
 	fi
 }
 
+# bats test_tags=covered
 @test "retry: retry_on = close takes a server that closes without a word for down" {
 	start_bad c close
 	start_app a

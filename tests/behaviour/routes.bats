@@ -227,6 +227,7 @@ listen = 127.0.0.1:0" routes a b <<-END
 	    fail "$output"
 }
 
+# bats test_tags=covered
 @test "routes: a rule that needs no hello is decided before the client speaks" {
 	start_app early
 	takers late
@@ -310,6 +311,7 @@ print(r["text"], r["line"])')"
 	[[ $output == *"is not a list of protocols"* ]] || fail "$output"
 }
 
+# bats test_tags=covered
 @test "routes: without a rule and a backend a client is closed at once" {
 	start_app a
 	routes a <<-END
@@ -320,6 +322,7 @@ print(r["text"], r["line"])')"
 	wait_for 10 has dreq FRONTEND 1
 }
 
+# bats test_tags=covered
 @test "routes: a reload changes rules under load without a failed session" {
 	takers a b
 	routes a b <<-END
@@ -445,6 +448,7 @@ with_fallback() {
 	equal "who answers" sorry "$output"
 }
 
+# bats test_tags=covered
 @test "routes: no session is lost when all servers are killed" {
 	takers a b sorry last
 	APP="check = connect interval=100ms fall=2 rise=2

@@ -49,6 +49,7 @@ tried() {
 	wait_for 20 has_match "^$1 $2\$" "$T/tried"
 }
 
+# bats test_tags=covered
 @test "seccomp: by default every thread has a filter, and checks inherit it" {
 	local name
 
@@ -70,6 +71,7 @@ tried() {
 	equal "an answer" a "$(fetch "$(url)")"
 }
 
+# bats test_tags=covered
 @test "seccomp: off sets none, and a reload sets it for all threads" {
 	need_filters
 	start_app a
@@ -125,6 +127,7 @@ tried() {
 	LFPROXY_PID=
 }
 
+# bats test_tags=covered
 @test "seccomp: where none can be set lfproxy starts unless it was asked for" {
 	need_filters
 	start_app a

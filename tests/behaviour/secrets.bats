@@ -149,6 +149,7 @@ check_body = "${file:'"$T"'/pw}"' web a
 }
 
 # shellcheck disable=SC2016
+# bats test_tags=covered
 @test "secrets: nothing shows of one that is longer than what is shown" {
 	local long
 
@@ -179,6 +180,7 @@ check_step = expect "+OK"' web a
 }
 
 # shellcheck disable=SC2016
+# bats test_tags=covered
 @test "secrets: an error shows no part of one" {
 	printf '[frontend f]\nlisten = 127.0.0.1:0\nbackend = b\n[backend b]\nserver = s 127.0.0.1:1\ncheck = send-expect\ncheck_step = send "AUTH ${PW}"\ncheck_step = send AUTH ${PW}\ncheck_step = expect "a"\n' >"$T/in.ini"
 	run -1 env 'PW=pa"ss-5Kq\w-5Kq' "$LFPROXY" -t -c "$T/in.ini"

@@ -106,6 +106,7 @@ hold() {
 	wait_for 10 lfproxy_said 'admin: .*server app/a state: ready -> drain'
 }
 
+# bats test_tags=covered
 @test "servercmds: a drained server's sessions go on, new ones do not come" {
 	start_app a
 	start_app b
@@ -142,6 +143,7 @@ hold() {
 	end_load
 }
 
+# bats test_tags=covered
 @test "servercmds: maxconn lowered below what there is, and raised with a queue" {
 	start_app a
 	DEFAULTS="timeout_queue = 100s" web a
@@ -522,6 +524,7 @@ relaying() {
 	end_load
 }
 
+# bats test_tags=covered
 @test "servercmds: an override lasts until a reload with another value" {
 	local to
 

@@ -115,6 +115,7 @@ servers = app 9 file=$T/app"
 	refute grep -q 'ERROR' "$T/load.err"
 }
 
+# bats test_tags=covered
 @test "sets: a member that comes is checked before it gets a session" {
 	start_greeter a
 	members "$T/app" "$(addr a)"
@@ -133,6 +134,7 @@ servers = app 5 file=$T/app"
 	wait_for 10 has status app2 'no check'
 }
 
+# bats test_tags=covered
 @test "sets: a member that comes starts slowly once its checks have passed" {
 	start_greeter a
 	start_greeter b
@@ -195,6 +197,7 @@ servers = app 5 file=$T/app"
 	lfproxy_said 'the set app has 2 members more than its 5 servers'
 }
 
+# bats test_tags=covered
 @test "sets: more than half go only when a second look confirms it" {
 	members "$T/app" 127.0.0.{1,2,3,4}:7
 	set_of "check = off

@@ -44,6 +44,7 @@ has_answer() {
 	[ "$(one bytes_out | grep -c '^[1-9]')" -eq 1 ]
 }
 
+# bats test_tags=covered
 @test "show sess: bytes of either side, of a session that has had an answer" {
 	local id
 
@@ -65,6 +66,7 @@ has_answer() {
 	equal "of one that is not there" "Session not found." "$output"
 }
 
+# bats test_tags=covered
 @test "show sess: a session that waits for a server" {
 	start_app a
 	BACKEND=$'check = off\ntimeout_queue = 1m' web a
@@ -98,6 +100,7 @@ looks_within_a_second() {
 	[ $((before / 1000)) -eq $((after / 1000)) ]
 }
 
+# bats test_tags=covered
 @test "show sess: times have their two largest units" {
 	start_app a
 	for times in '119s ^1m[345][0-9]s$ 90000' '2h ^1h59m$ 7160000' \

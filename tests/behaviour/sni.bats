@@ -159,6 +159,7 @@ events() {
 	    awk '{ n += $1 } END { print n }'
 }
 
+# bats test_tags=covered
 @test "sni: a hello in single bytes wakes no thread until it is complete" {
 	local before
 
@@ -177,6 +178,7 @@ events() {
 	answers b xxx --raw zzz --piece 1
 }
 
+# bats test_tags=covered
 @test "sni: a hello of many records, or of many segments, is read and arrives whole" {
 	takers a b
 	names a b <<-END
@@ -242,6 +244,7 @@ events() {
 	equal "a's sessions" 6 "$(column stot a1)"
 }
 
+# bats test_tags=covered
 @test "sni: a stalled client gets the default or is closed after timeout_hello" {
 	local began
 
@@ -335,6 +338,7 @@ events() {
 	[[ $output == *a=*b=* ]] || fail "$output"
 }
 
+# bats test_tags=covered
 @test "sni: a second server gets the hello whole when the first refuses" {
 	takers a
 	{
@@ -361,6 +365,7 @@ bulk_by_pipes() {
 	    [ "$(ctl show info | sed -n 's/^PipesCreated: //p')" -ge 1 ]
 }
 
+# bats test_tags=covered
 @test "sni: bulk behind a hello goes through pipes, and nothing is lost" {
 	make_sites a
 	head -c "$(scaled 16777216)" /dev/urandom >"$T/www/bulk"
@@ -505,6 +510,7 @@ inspecting() {
 	equal "ended with it" 4 "$(sessions | grep -c ' KR ')"
 }
 
+# bats test_tags=covered
 @test "sni: name and protocols of a session are in show sess and in JSON" {
 	start_bad silent silent
 	names silent <<-END
@@ -522,6 +528,7 @@ inspecting() {
 	ctl show closed cause KD json | grep -q '"sni": *"held.example"'
 }
 
+# bats test_tags=covered
 @test "sni: the counters are metrics as well" {
 	takers a
 	names a <<-END

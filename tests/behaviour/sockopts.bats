@@ -32,6 +32,7 @@ all_connected() {
 	[ "$(connections_to "$1")" -eq "$2" ]
 }
 
+# bats test_tags=covered
 @test "sockopts: without options a socket has the kernel's" {
 	start_app a
 	web a
@@ -46,6 +47,7 @@ all_connected() {
 	    tfo=0 transparent=0
 }
 
+# bats test_tags=covered
 @test "sockopts: backlog, keepalive and user_timeout of a listener" {
 	start_app a
 	WEB='127.0.0.1:0 backlog=77 keepalive=61s:11s:4 user_timeout=31s' web a
@@ -60,6 +62,7 @@ all_connected() {
 	has keepalive=0 user_timeout=0
 }
 
+# bats test_tags=covered
 @test "sockopts: buffers, mss, dscp, congestion and interface of a listener" {
 	start_app a
 	WEB="127.0.0.1:0 sndbuf=48k rcvbuf=24k mss=1000 dscp=af41"
@@ -75,6 +78,7 @@ all_connected() {
 	[ "${BASH_REMATCH[1]}" -le 1000 ]
 }
 
+# bats test_tags=covered
 @test "sockopts: all of them towards a server" {
 	local options
 
@@ -96,6 +100,7 @@ all_connected() {
 	equal "the answer" a "$(fetch "$(url)")"
 }
 
+# bats test_tags=covered
 @test "sockopts: defer_accept leaves a silent client to the kernel" {
 	start_app a
 	WEB='127.0.0.1:0 defer_accept=7s' web a
@@ -155,6 +160,7 @@ unix_web() {
 	owned "$T/s/web.sock" 'daemon mail 640'
 }
 
+# bats test_tags=covered
 @test "sockopts: a reload by root changes a unix socket's owner" {
 	need_to_give root:mail
 	start_app a
@@ -168,6 +174,7 @@ unix_web() {
 	owned "$T/s/web.sock" 'root mail 600'
 }
 
+# bats test_tags=covered
 @test "sockopts: an unknown owner, and the owner of a port, are errors" {
 	start_app a
 	mkdir "$T/s"
@@ -214,6 +221,7 @@ unix_web() {
 	has tclass=184
 }
 
+# bats test_tags=covered
 @test "sockopts: reuseport lets a second lfproxy listen there" {
 	start_app a
 	WEB='127.0.0.1:0 reuseport=on' web a
@@ -368,6 +376,7 @@ server = s 127.0.0.1:9 sndbuf=512m" web
 	equal "the answer" a "$(fetch "$(url)")"
 }
 
+# bats test_tags=covered
 @test "sockopts: ports of the source run out: another server, and none twice" {
 	start_app a
 	start_app b
@@ -388,6 +397,7 @@ server = s 127.0.0.1:9 sndbuf=512m" web
 	wait_for 10 all_connected a 3
 }
 
+# bats test_tags=covered
 @test "sockopts: ports of the source run out, no other server: RC, and no spin" {
 	start_app a
 	DEFAULTS='retries = 2' web 'a source=127.0.0.1:23463-23464'
@@ -404,6 +414,7 @@ server = s 127.0.0.1:9 sndbuf=512m" web
 	equal "the answer" a "$(fetch "$(url)")"
 }
 
+# bats test_tags=covered
 @test "sockopts: the kernel's ports run out: RC, no spin, and they come back" {
 	netns n
 	${NS[n]} sysctl -qw net.ipv4.ip_local_port_range='40000 40007' ||
@@ -428,6 +439,7 @@ fetch_from_a() {
 	[ "$(fetch --unix-socket "$T/web.sock" http://x/)" = a ]
 }
 
+# bats test_tags=covered
 @test "sockopts: the source is the client: transparent" {
 	local i
 
@@ -471,6 +483,7 @@ fetch_from_a() {
 	refute lfproxy_said 'down'
 }
 
+# bats test_tags=covered
 @test "sockopts: a change of user keeps the one right that the options take" {
 	need_nobody
 	need_foreign_address
@@ -566,6 +579,7 @@ changed_and_taken_back() {
 	equal "the answer" a "$(fetch "$(url)")"
 }
 
+# bats test_tags=covered
 @test "sockopts: a reload changes those of a listener, and takes them back" {
 	changed_and_taken_back
 }
@@ -575,6 +589,7 @@ changed_and_taken_back() {
 	changed_and_taken_back interface=lo
 }
 
+# bats test_tags=covered
 @test "sockopts: a reload loses no connection in the backlog" {
 	start_app a
 	WEB='127.0.0.1:0 backlog=9' web a
@@ -603,6 +618,7 @@ backlog_is() {
 	[ "$(ss -Htln "sport = $(port web)" | awk '{ print $2 }')" = "$1" ]
 }
 
+# bats test_tags=covered
 @test "sockopts: a reload that may not change an option changes nothing" {
 	need_nobody
 	start_app a
@@ -629,6 +645,7 @@ backlog_is() {
 	equal "the answer" a "$(fetch "$(url)")"
 }
 
+# bats test_tags=covered
 @test "sockopts: a reload refuses options that a server may not have" {
 	need_nobody
 	start_app a

@@ -87,6 +87,7 @@ reload() {
 	run -0 ctl reload
 }
 
+# bats test_tags=covered
 @test "source limits: each source has its sessions, and gets the place of one that ends" {
 	start_limits $'web\nlimit = sessions=2'
 	stays one '2 served, 1 reset' web 3 --source 127.0.0.1
@@ -105,6 +106,7 @@ reload() {
 	takes '2 served' web 2 --source 127.0.0.1
 }
 
+# bats test_tags=covered
 @test "source limits: a burst passes, and then what the rate allows" {
 	start_limits $'web\nlimit = rate=1/h burst=5'
 	takes '5 served, 3 reset' web 8 --source 127.0.0.1
@@ -115,6 +117,7 @@ reload() {
 	value_is tokens web 127.0.0.3 3
 }
 
+# bats test_tags=covered
 @test "source limits: a range of addresses is one source" {
 	start_limits $'web\nlimit = rate=1/h burst=3 prefix4=24'
 	takes '3 served, 2 reset' web 5 --sources 127.1.1.1
@@ -129,6 +132,7 @@ reload() {
 	value_is conn_cnt web all 4
 }
 
+# bats test_tags=covered
 @test "source limits: a client that a second limit refuses does not count in the first" {
 	start_limits $'web\nlimit = rate=1/h burst=9\nlimit = per=frontend sessions=2'
 	stays one '2 served, 3 reset' web 5
@@ -139,6 +143,7 @@ reload() {
 	takes '1 served' web 1
 }
 
+# bats test_tags=covered
 @test "source limits: close ends with a FIN, drop and reset with a reset or nothing" {
 	start_limits $'close\nlimit = rate=1/h burst=1 action=close' \
 	    $'reset\nlimit = rate=1/h burst=1 action=reset'
@@ -146,6 +151,7 @@ reload() {
 	takes '1 served, 2 reset' reset 3
 }
 
+# bats test_tags=covered
 @test "source limits: drop tells the client nothing" {
 	LIMIT='setpriv --bounding-set -net_admin --inh-caps -net_admin' \
 	    start_limits $'web\nlimit = rate=1/h burst=1 action=drop'
@@ -256,6 +262,7 @@ assert "more often than a limit allows" in text, text'
 	value_is conn_cur web 2001:db8:1:: 0
 }
 
+# bats test_tags=covered
 @test "source limits: every end of a session gives its place back" {
 	BACKEND=$'timeout_server = 300ms\ntimeout_connect = 200ms\ntimeout_queue = 200ms\nretries = 0' \
 	    start_limits $'web\nlimit = sessions=50' \
@@ -276,6 +283,7 @@ assert "more often than a limit allows" in text, text'
 	value_is conn_cnt web 127.0.0.1 12
 }
 
+# bats test_tags=covered
 @test "source limits: a session that is killed or drained gives its place back" {
 	local id
 

@@ -31,6 +31,7 @@ ctl() {
 	"$CTL" -S "$T/admin.sock" "$@"
 }
 
+# bats test_tags=covered
 @test "split: 95 to 5 is exact over 2000 sessions of 4 threads" {
 	local n of_b
 
@@ -98,6 +99,7 @@ ctl() {
 	wait_for 10 session_like ' (app|canary)/<NOSRV> .* SC '
 }
 
+# bats test_tags=covered
 @test "split: a session keeps its backend's limits" {
 	start_app a
 	start_app b

@@ -73,6 +73,7 @@ sys.exit(ours > theirs)
 }
 
 # Names that are the last of ten thousand are found, doubles among them noticed.
+# bats test_tags=covered
 @test "start: ten thousand servers, and one name twice" {
 	{
 		common

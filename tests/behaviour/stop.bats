@@ -5,6 +5,7 @@
 
 load helpers
 
+# bats test_tags=covered
 @test "stop: SIGTERM lets a download finish and takes nothing new" {
 	start_bad s slow --bytes 60000 --rate 30000
 	web s
@@ -25,6 +26,7 @@ load helpers
 	equal "bytes in the log" 60000 "${S[bytes]}"
 }
 
+# bats test_tags=covered
 @test "stop: nothing under way, at once" {
 	start_app a
 	DRAIN_TIMEOUT=1h web a
@@ -32,6 +34,7 @@ load helpers
 	stop_lfproxy
 }
 
+# bats test_tags=covered
 @test "stop: SIGINT as SIGTERM" {
 	start_app a
 	web a
@@ -58,6 +61,7 @@ load helpers
 	equal "killed sessions" 3 "$(sessions | grep -cE ' K[CD-] ')"
 }
 
+# bats test_tags=covered
 @test "stop: a second SIGTERM does not wait" {
 	local began
 
@@ -77,6 +81,7 @@ load helpers
 	equal "killed sessions" 3 "$(sessions | grep -cE ' K[CD-] ')"
 }
 
+# bats test_tags=covered
 @test "stop: unix sockets are removed" {
 	start_app a
 	WEB="unix:$T/web.sock" web a
@@ -86,6 +91,7 @@ load helpers
 	[ ! -e "$T/web.sock" ]
 }
 
+# bats test_tags=covered
 @test "stop: a socket left by a killed lfproxy does not hinder the next" {
 	start_app a
 	WEB="unix:$T/web.sock" web a
@@ -97,6 +103,7 @@ load helpers
 	equal "the answer" a "$(fetch --unix-socket "$T/web.sock" http://web/)"
 }
 
+# bats test_tags=covered
 @test "stop: the port is free for the next at once" {
 	local address
 
@@ -181,6 +188,7 @@ ended_idle() {
 	ended_idle 3
 }
 
+# bats test_tags=covered
 @test "stop: an idle session delays the end by two seconds by default" {
 	local began
 
@@ -206,6 +214,7 @@ ask() {
 	    exec tail -f /dev/null; } | socat - TCP:127.0.0.1:$(port web)"
 }
 
+# bats test_tags=covered
 @test "stop: a session that waits for its answer is not idle" {
 	start_app a
 	DRAIN_TIMEOUT=10m DRAIN_IDLE=100ms web a

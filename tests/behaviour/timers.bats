@@ -65,12 +65,14 @@ keep_busy() {
 	done
 }
 
+# bats test_tags=covered
 @test "timers: timeout_connect" {
 	start_bad f full
 	DEFAULTS=$'timeout_connect = 700ms\nretries = 0' web f
 	all_end sC 700 hold
 }
 
+# bats test_tags=covered
 @test "timers: timeout_connect counts for each attempt" {
 	start_bad f full
 	start_bad g full
@@ -78,24 +80,28 @@ keep_busy() {
 	all_end sC 1000 hold
 }
 
+# bats test_tags=covered
 @test "timers: timeout_client" {
 	start_app a
 	DEFAULTS=$'timeout_client = 800ms' web a
 	all_end cD 800 hold
 }
 
+# bats test_tags=covered
 @test "timers: timeout_first_byte" {
 	start_app a
 	DEFAULTS='timeout_first_byte = 800ms' web a
 	all_end cD 800 hold
 }
 
+# bats test_tags=covered
 @test "timers: timeout_server" {
 	start_bad s silent
 	DEFAULTS=$'timeout_server = 800ms' web s
 	all_end sD 800 hold
 }
 
+# bats test_tags=covered
 @test "timers: the shorter of timeout_client and timeout_server counts" {
 	start_bad s silent
 	DEFAULTS=$'timeout_server = 1h\ntimeout_client = 600ms' web s
@@ -120,18 +126,21 @@ put_off() {
 	[ "${S[code]}" = -- ]
 }
 
+# bats test_tags=covered
 @test "timers: timeout_client_fin takes over when the server has finished" {
 	start_bad h half-close
 	DEFAULTS=$'timeout_client = 1m\ntimeout_client_fin = 800ms' web h
 	all_end cD 800 stay_open
 }
 
+# bats test_tags=covered
 @test "timers: timeout_server_fin takes over when the client has finished" {
 	start_bad n never-read
 	DEFAULTS=$'timeout_server = 1m\ntimeout_server_fin = 800ms' web n
 	all_end sD 800 half_close
 }
 
+# bats test_tags=covered
 @test "timers: timeout_tunnel takes over from longer ones" {
 	start_bad s silent
 	DEFAULTS=$'timeout_client = 1m\ntimeout_server = 1m
@@ -139,6 +148,7 @@ timeout_tunnel = 800ms' web s
 	all_end cD 800 hold
 }
 
+# bats test_tags=covered
 @test "timers: timeout_tunnel takes over from shorter ones" {
 	start_bad s silent
 	DEFAULTS=$'timeout_client = 200ms\ntimeout_server = 200ms
@@ -146,6 +156,7 @@ timeout_tunnel = 1500ms' web s
 	all_end cD 1500 hold
 }
 
+# bats test_tags=covered
 @test "timers: timeout_tunnel leaves the connect and half-closed sessions alone" {
 	start_bad f full
 	start_bad n never-read
@@ -161,6 +172,7 @@ timeout_tunnel = 1m\ntimeout_server_fin = 600ms' web f n
 	all_end PD 800 hold
 }
 
+# bats test_tags=covered
 @test "timers: max_age ends busy sessions" {
 	start_bad s slow --bytes 100000 --rate 1000
 	DEFAULTS=$'max_age = 1s' web s
@@ -168,6 +180,7 @@ timeout_tunnel = 1m\ntimeout_server_fin = 600ms' web f n
 	[ "${S[bytes]}" -gt 100 ]
 }
 
+# bats test_tags=covered
 @test "timers: the jitter of max_age spreads the ends and prolongs none" {
 	start_bad s silent
 	DEFAULTS=$'max_age = 2s jitter=50%' web s

@@ -8,6 +8,7 @@ load helpers
 load stat
 load tls
 
+# bats test_tags=covered
 @test "tls: curl gets a plain server's answer over TLS 1.2 and 1.3" {
 	setup_site
 	terminate "cert = $T/www.example.pem"
@@ -42,6 +43,7 @@ load tls
 	equal chain a "$(https deep.example)"
 }
 
+# bats test_tags=covered
 @test "tls: versions outside of min_version and max_version are refused" {
 	setup_site
 	terminate "cert = $T/www.example.pem" 'min_version = 1.3'
@@ -55,6 +57,7 @@ load tls
 	s_client_says 'protocol version' -tls1_1 -cipher 'ALL@SECLEVEL=0'
 }
 
+# bats test_tags=covered
 @test "tls: gnutls-cli agrees, and resumes" {
 	setup_site
 	terminate "cert = $T/www.example.pem"
@@ -122,6 +125,7 @@ load tls
 	    -sigalgs ecdsa_secp256r1_sha256)"
 }
 
+# bats test_tags=covered
 @test "tls: sni rules choose the backend by a terminated name" {
 	make_site www.example 'DNS:*.test.example,IP:127.0.0.1'
 	start_app a
@@ -146,6 +150,7 @@ load tls
 	equal "after the reload" a "$(https b.test.example)"
 }
 
+# bats test_tags=covered
 @test "tls: hash_key = sni keeps a terminated name at its server" {
 	local name server servers=()
 
@@ -167,6 +172,7 @@ load tls
 	    fail "one server has all names"
 }
 
+# bats test_tags=covered
 @test "tls: a name without a rule is closed after its handshake" {
 	make_site www.example 'DNS:*.test.example'
 	start_app a
@@ -178,6 +184,7 @@ load tls
 	wait_for 10 session_like ' web web/<NOSRV> .* PR '
 }
 
+# bats test_tags=covered
 @test "tls: ALPN takes the first of its protocols that the client offers" {
 	setup_site
 	terminate "cert = $T/www.example.pem" 'alpn = h2 http/1.1'
@@ -197,6 +204,7 @@ resumes() {
 	[[ $output == *"Reused, TLSv1"*$'\r\na'* ]] || fail "$1: $output"
 }
 
+# bats test_tags=covered
 @test "tls: sessions are resumed by tickets, by ids, and after a reload" {
 	local reused
 
@@ -219,6 +227,7 @@ resumes() {
 	    fail "$output"
 }
 
+# bats test_tags=covered
 @test "tls: a full handshake of TLS 1.3 brings one ticket" {
 	setup_site
 	terminate "cert = $T/www.example.pem"
@@ -226,6 +235,7 @@ resumes() {
 	equal "tickets" 1 "$(grep -c 'New Session Ticket arrived' <<<"$output")"
 }
 
+# bats test_tags=covered
 @test "tls: without tickets sessions are resumed by ids" {
 	setup_site
 	terminate "cert = $T/www.example.pem" 'tickets = off'
@@ -235,6 +245,7 @@ resumes() {
 	[[ $output != *"TLS session ticket"* ]] || fail "$output"
 }
 
+# bats test_tags=covered
 @test "tls: a key update of the client changes nothing" {
 	local to
 
@@ -287,6 +298,7 @@ resumes() {
 	wait_for 10 session_like ' PR '
 }
 
+# bats test_tags=covered
 @test "tls: a unix socket has TLS as well" {
 	setup_site
 	WEB=unix:$T/web.sock terminate "cert = $T/www.example.pem"
@@ -294,6 +306,7 @@ resumes() {
 	    --unix-socket "$T/web.sock" https://www.example/)"
 }
 
+# bats test_tags=covered
 @test "tls: listens with and without it share a frontend" {
 	setup_site
 	FRONTEND=$'listen = 127.0.0.1:0\nbackend = app' \
@@ -302,6 +315,7 @@ resumes() {
 	equal "without" a "$(fetch "http://$(listening web 2)/")"
 }
 
+# bats test_tags=covered
 @test "tls: wrk finds no fault" {
 	setup_site
 	terminate "cert = $T/www.example.pem"
@@ -315,6 +329,7 @@ resumes() {
 	    fail "$output"
 }
 
+# bats test_tags=covered
 @test "tls: a client that stalls in its handshake is closed" {
 	setup_site
 	FRONTEND=$'backend = app\ntimeout_handshake = '"${PATIENCE}s" \
@@ -344,6 +359,7 @@ resumes() {
 	[[ $output == *'"errors": 0'* ]] || fail "$output"
 }
 
+# bats test_tags=covered
 @test "tls: a client that goes on sending reads the alert, and no reset" {
 	setup_site
 	terminate "cert = $T/www.example.pem"
@@ -383,6 +399,7 @@ EOF
 	exec {held}>&-
 }
 
+# bats test_tags=covered
 @test "tls: openssl and gnutls-cli always say which alert they got" {
 	local i
 

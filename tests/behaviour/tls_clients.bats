@@ -72,6 +72,7 @@ rejected() {
 	done
 }
 
+# bats test_tags=covered
 @test "tls clients: a certificate is required, and has to be good" {
 	setup_clients
 	terminate "cert = $T/www.example.pem" 'verify = required' \
@@ -86,6 +87,7 @@ rejected() {
 	served good
 }
 
+# bats test_tags=covered
 @test "tls clients: an optional certificate may be missing, but not be bad" {
 	setup_clients
 	terminate "cert = $T/www.example.pem" 'verify = optional' \
@@ -132,6 +134,7 @@ closed_with() {
 	[[ $output == *unrecognized_name* ]] || fail "$output"
 }
 
+# bats test_tags=covered
 @test "tls clients: without verification no certificate is asked for" {
 	setup_clients
 	terminate "cert = $T/www.example.pem"

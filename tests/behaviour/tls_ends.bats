@@ -50,6 +50,7 @@ tool_options() {
 
 SIDES=("tls plain" "plain tls" "tls tls")
 
+# bats test_tags=covered
 @test "tls ends: big streams arrive unchanged, both ways, with TLS on any side" {
 	local sides client server
 
@@ -76,6 +77,7 @@ SIDES=("tls plain" "plain tls" "tls tls")
 	done
 }
 
+# bats test_tags=covered
 @test "tls ends: echoes in random pieces with pauses, 1 to 4 threads" {
 	local threads
 
@@ -95,6 +97,7 @@ SIDES=("tls plain" "plain tls" "tls tls")
 
 # A stream of mode both ends the client's half first, one of mode first the
 # server's; the other half goes on and has to arrive.
+# bats test_tags=covered
 @test "tls ends: halves end on their own, whichever is the first" {
 	local sides client server mode
 
@@ -117,6 +120,7 @@ SIDES=("tls plain" "plain tls" "tls tls")
 	done
 }
 
+# bats test_tags=covered
 @test "tls ends: a client's end is passed on as it was: clean, cut, or reset" {
 	local sides client server end seen
 
@@ -170,6 +174,7 @@ SIDES=("tls plain" "plain tls" "tls tls")
 	done
 }
 
+# bats test_tags=covered
 @test "tls ends: a server that ends first still gets the client's bytes" {
 	local sides client server
 
@@ -189,6 +194,7 @@ SIDES=("tls plain" "plain tls" "tls tls")
 	done
 }
 
+# bats test_tags=covered
 @test "tls ends: records and segments of single bytes are put together" {
 	local sides client server cut sent
 
@@ -217,6 +223,7 @@ SIDES=("tls plain" "plain tls" "tls tls")
 # A client can use the first bytes of an answer before much of it has arrived,
 # and a long answer costs few records.  Each has a byte for its type and a tag of
 # 16 beside its data.
+# bats test_tags=covered
 @test "tls ends: an answer begins with short records and goes on with long ones" {
 	make_site www.example
 	serve s python3 -u "$ROOT/tests/tools/inetd.py" \
@@ -240,6 +247,7 @@ while left:
 	EOF
 }
 
+# bats test_tags=covered
 @test "tls ends: TLS 1.2 ends as 1.3 does" {
 	local end
 
@@ -267,6 +275,7 @@ memory_is_bounded() {
 	[ "$(rss_kib)" -le $limit ] || fail "$(rss_kib) KiB, limit $limit"
 }
 
+# bats test_tags=covered
 @test "tls ends: memory is bounded while 64 clients do not read" {
 	local before size=8388608
 
@@ -287,6 +296,7 @@ memory_is_bounded() {
 	[[ $output == *"ok=64 "*"failed=0 up=0 down=$((64 * size)) "* ]]
 }
 
+# bats test_tags=covered
 @test "tls ends: memory is bounded while a server does not read 64 clients" {
 	local before size=8388608
 
@@ -304,6 +314,7 @@ memory_is_bounded() {
 	[[ $output == *"ok=64 "*"failed=0 up=$((64 * size)) "* ]]
 }
 
+# bats test_tags=covered
 @test "tls ends: an idle session keeps less than 20 KiB" {
 	local before count
 

@@ -50,6 +50,7 @@ unserved() {
 	wait_for 10 lfproxy_said "$1"
 }
 
+# bats test_tags=covered
 @test "tls servers: nginx's certificate is verified, by address or by name" {
 	setup_server
 	originate "ca = $T/ca.pem"
@@ -68,6 +69,7 @@ unserved() {
 
 # A client that keeps the connection alive leaves first, and nginx then closes
 # without close_notify.
+# bats test_tags=covered
 @test "tls servers: a server that just closes behind the client's end is not to blame" {
 	setup_server
 	originate "ca = $T/ca.pem" 'name = site.example'
@@ -145,6 +147,7 @@ unserved() {
 	equal "its own authority" nginx "$(fetch "$(url)")"
 }
 
+# bats test_tags=covered
 @test "tls servers: a server that was revoked is refused" {
 	setup_server
 	printf '[ca]\ndatabase = %s\ndefault_md = sha256\n' "$T/index" \
@@ -164,6 +167,7 @@ unserved() {
 	unserved 'certificate revoked'
 }
 
+# bats test_tags=covered
 @test "tls servers: a server without TLS, and one that closes, are retried" {
 	setup_server
 	start_app plain
@@ -175,6 +179,7 @@ unserved() {
 	[ "$(column wredis BACKEND)" -ge 1 ]
 }
 
+# bats test_tags=covered
 @test "tls servers: sessions are resumed, per server" {
 	setup_server
 	originate "ca = $T/ca.pem"
@@ -202,6 +207,7 @@ unserved() {
 	    fail "$(about)"
 }
 
+# bats test_tags=covered
 @test "tls servers: sni = client passes a name on, terminated or not" {
 	setup_server
 	make_site www.example 'DNS:*.test.example'
@@ -251,6 +257,7 @@ unserved() {
 	done | sort | tr '\n' ' ')"
 }
 
+# bats test_tags=covered
 @test "tls servers: a PROXY header goes before the handshake" {
 	make_site site.example
 	nginx_config | sed 's/@LISTEN@/@LISTEN@ proxy_protocol/;
@@ -270,6 +277,7 @@ unserved() {
 	[[ $(about) == *" addr=127.0.0.1 "* ]] || fail "$(about)"
 }
 
+# bats test_tags=covered
 @test "tls servers: one that is silent in its handshake is given up in time" {
 	make_ca ca
 	start_bad silent silent
@@ -291,6 +299,7 @@ start_s_server() {
 	SERVERS=(s)
 }
 
+# bats test_tags=covered
 @test "tls servers: openssl s_server, 1.2 and 1.3" {
 	local version
 
@@ -308,6 +317,7 @@ start_s_server() {
 	done
 }
 
+# bats test_tags=covered
 @test "tls servers: checks follow the server's TLS" {
 	setup_server
 	BACKEND=$'check = http path=/ interval=50ms fall=1 timeout=5s rise=1' \
@@ -327,6 +337,7 @@ start_s_server() {
 
 # PostgreSQL begins its TLS itself, after some plain bytes; here it goes, with
 # that of its own, through TLS between two frontends.
+# bats test_tags=covered
 @test "tls servers: psql reaches PostgreSQL through TLS, with TLS of its own" {
 	make_site site.example
 	start_postgres site.example

@@ -90,6 +90,7 @@ write_site() {
 	done
 }
 
+# bats test_tags=covered
 @test "tls admin: counters and tickets outlive a reload, and no session is cut" {
 	new_pem a.example "$T/a.pem"
 	start_app a
@@ -245,6 +246,7 @@ stapled() {
 	wait_for 10 stapled 'Cert Status: good'
 }
 
+# bats test_tags=covered
 @test "tls admin: a new CRL takes effect" {
 	verifying_site
 	gets
@@ -449,6 +451,7 @@ Can't update $T/k.pem!"* ]] || fail "$output"
 	refute grep -q 'PRIVATE KEY' "$LFPROXY_LOG"
 }
 
+# bats test_tags=covered
 @test "tls admin: show tls counts handshakes, resumptions and alerts" {
 	new_pem a.example "$T/a.pem"
 	site "cert = $T/a.pem"
@@ -530,6 +533,7 @@ print(json.load(sys.stdin)[0]["handshakes"])'
 	equal once 1 "$(ctl show events | grep -c "soon.pem' expires in")"
 }
 
+# bats test_tags=covered
 @test "tls admin: metrics and show info have handshakes and ends of certificates" {
 	new_pem a.example "$T/a.pem"
 	write_site "cert = $T/a.pem"

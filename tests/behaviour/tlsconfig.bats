@@ -83,6 +83,7 @@ warns() {
 	    fail "no warning of $gist: $stderr"
 }
 
+# bats test_tags=covered
 @test "tlsconfig: certificates are taken with the key inside, beside, or named" {
 	accepts "cert = $CERTS/rsa.pem"
 	accepts "cert = $CERTS/www.pem"
@@ -95,6 +96,7 @@ warns() {
 	    "curves = X25519:P-256" "min_version = 1.2" "max_version = 1.3"
 }
 
+# bats test_tags=covered
 @test "tlsconfig: a certificate that is missing, or is none, is named with its line" {
 	refuses 2 "$CERTS/none.pem" "No such file" "cert = $CERTS/none.pem"
 	refuses 3 "$CERTS/none.pem" "No such file" "cert = $CERTS/rsa.pem" \
@@ -106,6 +108,7 @@ warns() {
 	    "cert = $CERTS/rsa.pem ocsp=$CERTS/rsa.pem.ocsp2"
 }
 
+# bats test_tags=covered
 @test "tlsconfig: a key that is missing, encrypted, or another's is named" {
 	refuses 2 "$CERTS/none.key" "No such file" \
 	    "cert = $CERTS/www.pem key=$CERTS/none.key"
@@ -157,6 +160,7 @@ warns() {
 	refuses 3 "ca = FILE" "" "$cert" "$verify"
 }
 
+# bats test_tags=covered
 @test "tlsconfig: a file that may not be read is named" {
 	local as=()
 
@@ -173,6 +177,7 @@ warns() {
 	[[ $stderr == "$T/lfproxy.ini:2: "*"$T/private.pem"*"Permission denied"* ]]
 }
 
+# bats test_tags=covered
 @test "tlsconfig: an expired certificate, and a key for all to read, are warnings" {
 	warns "$CERTS/expired.pem: the certificate has expired" \
 	    "cert = $CERTS/expired.pem"
@@ -181,6 +186,7 @@ warns() {
 	    "cert = $T/open.pem"
 }
 
+# bats test_tags=covered
 @test "tlsconfig: an unknown word of OpenSSL is named with its line" {
 	local cert="cert = $CERTS/rsa.pem"
 
@@ -193,11 +199,13 @@ warns() {
 	refuses 3 "'1.1'" "not secure" "$cert" "min_version = 1.1"
 }
 
+# bats test_tags=covered
 @test "tlsconfig: a listen without a certificate is at fault, with its line" {
 	check 1 "alpn = h2"
 	[[ $stderr == "$T/lfproxy.ini:4: [frontend web]: listen: "*"[tls public] has no certificate"* ]]
 }
 
+# bats test_tags=covered
 @test "tlsconfig: a section that nothing uses is not read from" {
 	{
 		tls "cert = $CERTS/rsa.pem"
@@ -209,6 +217,7 @@ warns() {
 	    "$stderr"
 }
 
+# bats test_tags=covered
 @test "tlsconfig: the printed configuration is a configuration" {
 	tls "cert = $CERTS/rsa.pem" "cert = $CERTS/www.pem key=$CERTS/www.pem.key" \
 	    "alpn = h2  http/1.1" "session_timeout = 60m" >"$T/lfproxy.ini"
@@ -221,6 +230,7 @@ warns() {
 	diff "$T/one" "$T/two"
 }
 
+# bats test_tags=covered
 @test "tlsconfig: the command line says that TLS needs a file" {
 	run -1 --separate-stderr "$LFPROXY" -t -l '127.0.0.1:0 tls=x' -s 127.0.0.1:1
 	[[ $stderr == "-l 127.0.0.1:0 tls=x: "*"only a file can have"* ]]
@@ -285,6 +295,7 @@ resume() {
 	    </dev/null 2>/dev/null | sed -n 's/^\(New\|Reused\), TLS.*/\1/p'
 }
 
+# bats test_tags=covered
 @test "tlsconfig: tickets survive a reload, but not another section" {
 	running "cert = $CERTS/rsa.pem" >"$T/lfproxy.ini"
 	launch_lfproxy -c "$T/lfproxy.ini"

@@ -75,6 +75,7 @@ up() {
 		tls = up" web "$@"
 }
 
+# bats test_tags=covered
 @test "tlsfacts: a server's certificate is verified, and a failure said with its reason" {
 	local row kind text
 
@@ -98,6 +99,7 @@ up() {
 	done
 }
 
+# bats test_tags=covered
 @test "tlsfacts: servers see their name, the client's, and a session that is resumed" {
 	authority
 	start_tls good good
@@ -117,6 +119,7 @@ up() {
 	until_says good '.reused == true' 2
 }
 
+# bats test_tags=covered
 @test "tlsfacts: the client's name goes on to the server" {
 	authority
 	start_tls good good

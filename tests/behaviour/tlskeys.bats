@@ -35,7 +35,7 @@ old_enough() {
 	[ $(($(date +%s) - $(stat -c %Z "$1"))) -ge 3 ]
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, covered
 @test "tls keys: root alone may read a key, and lfproxy runs as another user" {
 	need_nobody
 	setup_site

@@ -130,6 +130,7 @@ more_roles() {
 	refute grep -E 'Socket errors|Non-2xx' "$T/load.out"
 }
 
+# bats test_tags=covered
 @test "top: the terminal grows and shrinks" {
 	two_apps
 	top_in_terminal
@@ -172,6 +173,7 @@ bottom_is() {
 	equal "exit code" 0 "$(cat "$T/code")"
 }
 
+# bats test_tags=covered
 @test "top: pause, sort" {
 	two_apps
 	top_in_terminal
@@ -188,6 +190,7 @@ bottom_is() {
 	wait_to_see 'sorted as configured'
 }
 
+# bats test_tags=covered
 @test "top: d, e, m and w send the runtime API's commands for a server" {
 	two_apps
 	top_in_terminal
@@ -242,6 +245,7 @@ bottom_is() {
 	main_has 2
 }
 
+# bats test_tags=covered
 @test "top: errors, peaks and totals of servers" {
 	start_app a
 	start_bad r refuse
@@ -275,6 +279,7 @@ top_shows() {
 	grep -q '^main ' <<<"$output"
 }
 
+# bats test_tags=covered
 @test "top: sessions a second, by what was counted in between" {
 	two_apps
 	spawn table "$CTL" -S "$ADMIN" top -d 0.5 -n 1000

@@ -11,6 +11,7 @@ load rights
 load ctl
 load upgrade
 
+# bats test_tags=covered
 @test "upgrade: another process has the listeners, the admin socket and the HTTP port" {
 	local http
 
@@ -187,6 +188,7 @@ one_session() {
 	stop_newest
 }
 
+# bats test_tags=covered
 @test "upgrade: what a program that fails has started ends with it" {
 	local group
 
@@ -214,6 +216,7 @@ one_session() {
 	stop_newest
 }
 
+# bats test_tags=covered
 @test "upgrade: the file of the other process may have other listeners" {
 	start_app a
 	begin
@@ -343,6 +346,7 @@ parent_of() {
 
 # Symptom: no process accepted clients when the other one had died before the
 # manager believed in it, for then the manager started none.
+# bats test_tags=covered
 @test "upgrade: this process stays until the service manager knows the other one" {
 	local parent
 
@@ -361,6 +365,7 @@ parent_of() {
 	stop_newest
 }
 
+# bats test_tags=covered
 @test "upgrade: the mode of a unix socket, and the rights of the admin socket, stay" {
 	start_app a
 	begin
@@ -382,6 +387,7 @@ begin_as_nobody() {
 }
 
 # Symptom: the files of unix sockets are root's, and their mode could not be set.
+# bats test_tags=covered
 @test "upgrade: a process that has given up root is replaced by one of its user" {
 	begin_as_nobody
 	upgrade

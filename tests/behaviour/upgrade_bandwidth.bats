@@ -49,6 +49,7 @@ holds() {
 	holds source 128KiB 524288 "$PORTION_MS"
 }
 
+# bats test_tags=covered
 @test "upgrade: the bandwidth of all is not exceeded over many upgrades" {
 	holds backend 128KiB 524288 "$PORTION_MS"
 }

@@ -40,6 +40,7 @@ begin_with_one_that_stays() {
 	stop_newest
 }
 
+# bats test_tags=covered
 @test "upgrade: no counter goes back" {
 	start_app a
 	begin
@@ -161,6 +162,7 @@ begin_late_upgrade() {
 }
 
 # Symptom: the client was answered nothing at all.
+# bats test_tags=covered
 @test "upgrade: a client that waits is told when lfproxy is stopped" {
 	start_app a
 	begin

@@ -56,6 +56,7 @@ print(json.loads(sys.argv[1]))' "$records")" "$(ctl show closed json |
 	stop_newest
 }
 
+# bats test_tags=covered
 @test "upgrade: a session that ends in the former process is shown by the other one" {
 	start_app a
 	serve s "${UPGRADE_TOOL[@]}" server

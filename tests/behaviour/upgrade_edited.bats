@@ -30,6 +30,7 @@ load upgrade
 
 # Symptom: the socket of the present process had the mode of the file that was
 # refused, which kept clients out.
+# bats test_tags=covered
 @test "upgrade: a file that is refused leaves the modes of sockets as they are" {
 	start_app a
 	begin
@@ -57,6 +58,7 @@ load upgrade
 }
 
 # Symptom: the client was reset, as its address had another number.
+# bats test_tags=covered
 @test "upgrade: a client goes on that is inspected at the second of two addresses" {
 	serve s "${UPGRADE_TOOL[@]}" server
 	ADDRS[a]=$(addr s)
@@ -106,6 +108,7 @@ load upgrade
 }
 
 # Symptom: the answer was that another program listened there.
+# bats test_tags=covered
 @test "upgrade: an address that the present process is in the way of is refused" {
 	start_app a
 	begin

@@ -76,6 +76,7 @@ left_ms() {
 	ctl show drains json | sed -n 's/.*"left_ms":\([0-9]*\).*/\1/p'
 }
 
+# bats test_tags=covered
 @test "upgrade: a drain over time goes on where it was, and then has its end" {
 	begin_two
 	ctl drain server app/a over 20s then maint

@@ -181,13 +181,13 @@ load_with_many() {
 	load_with_many meddle
 }
 
-# bats test_tags=slow,timing
+# bats test_tags=slow, timing
 @test "upgrade_load: a session pauses for less than 50 ms, a former process ends in 1 s" {
 	JUDGE_TIME=1
 	load_with_many
 }
 
-# bats test_tags=slow,timing
+# bats test_tags=slow, timing
 @test "upgrade_load: the same pauses, while threads, shards, policy and the file change" {
 	JUDGE_TIME=1
 	load_with_many meddle

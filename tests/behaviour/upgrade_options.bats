@@ -56,6 +56,7 @@ as_before() {
 	stop_newest
 }
 
+# bats test_tags=covered
 @test "upgrade: a file that is refused leaves the options of sockets as they were" {
 	local without
 
@@ -90,6 +91,7 @@ as_before() {
 }
 
 # Symptom: the socket kept it, since the other process did not know of it.
+# bats test_tags=covered
 @test "upgrade: an option that the file has no longer is the kernel's again" {
 	local without
 

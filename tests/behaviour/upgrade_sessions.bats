@@ -51,6 +51,7 @@ sums_are() {
 	    [ "$out" -le $((want_out + want_sessions * 1000)) ]
 }
 
+# bats test_tags=covered
 @test "upgrade: many streams over many upgrades, with a reload and a resize between" {
 	start_streams s
 	start_app a
@@ -79,6 +80,7 @@ sums_are() {
 	stop_newest
 }
 
+# bats test_tags=covered
 @test "upgrade: an idle session is the other process's, with its age and its bytes" {
 	slow_server s
 	begin_with s
@@ -156,6 +158,7 @@ begins() {
 	stop_newest
 }
 
+# bats test_tags=covered
 @test "upgrade: a half-closed session still gets its answer" {
 	slow_server s
 	begin_with s
@@ -262,6 +265,7 @@ has_met_maxconn() {
 }
 
 # Symptom: with each upgrade a source had some sessions more than it may have.
+# bats test_tags=covered
 @test "upgrade: a limit by source holds before the sessions have come" {
 	take_over "left counts=0 passed=1 passed=0 end" '' \
 	    -e 's/^\[frontend web\]/&\nlimit = sessions=9 per=source/'
@@ -274,6 +278,7 @@ has_met_maxconn() {
 }
 
 # Symptom: a frontend had as many new sessions as it had in the former process.
+# bats test_tags=covered
 @test "upgrade: a frontend's maxconn holds for both processes" {
 	take_over "left web=1 passed=1 web=0 end" '' \
 	    -e 's/^\[frontend web\]/&\nmaxconn = 1/'
@@ -347,6 +352,7 @@ has_met_maxconn() {
 
 # Symptom: this process ended at once, and a service manager then kills what is
 # left of the service.
+# bats test_tags=covered
 @test "upgrade: a process that is stopped waits for the sessions of the former one" {
 	slow_server s
 	begin_with s
@@ -535,6 +541,7 @@ begin_tls_session() {
 # Symptom: the second process ended before the first one, and the third one knew
 # nothing of the first one's sessions: maxconn did not hold, and what they had
 # counted was lost.
+# bats test_tags=covered
 @test "upgrade: the third process knows of the sessions of the first one" {
 	local second
 
@@ -570,6 +577,7 @@ begin_tls_session() {
 }
 
 # Symptom: timeout_queue began again with each upgrade.
+# bats test_tags=covered
 @test "upgrade: a client that queues has waited before" {
 	local left
 

@@ -30,6 +30,7 @@ value_is() {
 	[ "$(value "$1" "${3:-127.0.0.1}")" = "$2" ]
 }
 
+# bats test_tags=covered
 @test "upgrade: a source has no more connections than its rate allows" {
 	begin_limited 'limit = rate=1/h burst=5'
 	for _ in 1 2 3; do

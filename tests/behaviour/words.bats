@@ -43,6 +43,7 @@ set_line() {
 	run -0 ctl reload
 }
 
+# bats test_tags=covered
 @test "words: a disabled frontend refuses clients until it is enabled" {
 	local port
 
@@ -59,6 +60,7 @@ set_line() {
 	answered "$port"
 }
 
+# bats test_tags=covered
 @test "words: what enable frontend has set holds until disabled changes" {
 	local port
 
@@ -84,6 +86,7 @@ set_line() {
 	is_refused "$port"
 }
 
+# bats test_tags=covered
 @test "words: an address that a disabled frontend gets is not open" {
 	local ports
 
@@ -123,6 +126,7 @@ asked() {
 	done | xargs
 }
 
+# bats test_tags=covered
 @test "words: a range of ports is one line everywhere, and each port answers" {
 	front_in_ns 'listen = 127.0.0.1:8000-8009 backlog=99' \
 	    'listen = 127.0.0.1:9000'
@@ -153,6 +157,7 @@ asked() {
 	    "$(in_ns ss -Hltn | awk '$3 == 77' | wc -l)"
 }
 
+# bats test_tags=covered
 @test "words: a disabled range is closed, and opens" {
 	front_in_ns 'listen = 127.0.0.1:8000-8002' 'disabled = on'
 	lfproxy_said 'disabled, not listening on 127.0.0.1:8000-8002'
@@ -161,6 +166,7 @@ asked() {
 	equal "the answers" "a a" "$(asked 8000 8002)"
 }
 
+# bats test_tags=covered
 @test "words: a range that is wrong, or overlaps, is one error with its line" {
 	start_app a
 	{
@@ -281,6 +287,7 @@ print(data.decode().split("\r\n")[-1])'
 	equal "at 9001" b "$(got 127.0.0.2:9001)"
 }
 
+# bats test_tags=covered
 @test "words: a server without a port is checked at check_port" {
 	mapped '127.0.0.1 check_port=9001 check_interval=20ms'
 	wait_for 10 is check_status s L4OK
