@@ -18,6 +18,7 @@
  * of a request counts from when it was due: see pace.h.  Connections are
  * edge-triggered, so a call is repeated until it has to wait.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <sys/epoll.h>
@@ -38,9 +39,17 @@ take_events(uint64_t then_ns, const sigset_t *mask)
 {
 	struct epoll_event events[BATCH];
 	struct timespec left = pace_left(then_ns);
-	int n = epoll_pwait2(epoll_fd, events, BATCH,
-	    then_ns == UINT64_MAX ? NULL : &left, mask);
+	bool forever = then_ns == UINT64_MAX;
+	int n =
+	    epoll_pwait2(epoll_fd, events, BATCH, forever ? NULL : &left, mask);
 
+	/* Linux before 5.11, and some emulators. */
+	if (n < 0 && errno == ENOSYS)
+		n = epoll_pwait(epoll_fd, events, BATCH,
+		    forever ? -1
+		            : (int)(left.tv_sec * 1000 +
+		                    (left.tv_nsec + 999999) / 1000000),
+		    mask);
 	for (int i = 0; i < n; i++)
 		client_advance(events[i].data.ptr);
 }
