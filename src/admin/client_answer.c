@@ -3,9 +3,11 @@
  */
 #include "admin/client_answer.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text_out.h"
 
 static void
@@ -16,13 +18,31 @@ free_rest(struct client_answer *answer)
 	answer->rest = NULL;
 }
 
+/* Writes the time since the start, `[DAYS:HH:MM:SS]`. */
+static void
+put_uptime(const struct command_env *env, FILE *out)
+{
+	uint64_t s =
+	    (clock_now_ms() - control_model(env->control)->state->started_ms) /
+	    1000;
+
+	fprintf(out, "[%" PRIu64 ":%02u:%02u:%02u]", s / 86400,
+	    (unsigned)(s / 3600 % 24), (unsigned)(s / 60 % 60),
+	    (unsigned)(s % 60));
+}
+
 /* Ends an answer with an empty line, and with the prompt if it is on. */
 static void
-end_answer(const struct command_mode *mode, FILE *out)
+end_answer(
+    const struct command_env *env, const struct command_mode *mode, FILE *out)
 {
 	if (mode->severity == SEVERITY_STATUS)
 		fprintf(out, COMMAND_STATUS, mode->failed);
-	fputs(mode->prompt ? "\n> " : "\n", out);
+	fputc('\n', out);
+	if (mode->prompt && mode->timed)
+		put_uptime(env, out);
+	if (mode->prompt)
+		fputs("> ", out);
 }
 
 /* Makes a part while there is memory. */
@@ -45,7 +65,7 @@ make_part(struct client_answer *answer, const struct command_env *env,
 		free_rest(answer);
 	}
 	if (!answer->rest && !mode->quit)
-		end_answer(mode, out.stream);
+		end_answer(env, mode, out.stream);
 	if (!text_out_close(&out))
 		return false;
 	answer->out = answer->made = out.text;

@@ -95,6 +95,14 @@ render_text(const void *record, char *out, size_t size)
 	return len + 1;
 }
 
+static uint64_t warnings; /* relaxed */
+
+uint64_t
+log_warnings(void)
+{
+	return atomic_load_relaxed(&warnings);
+}
+
 void
 log_message(enum log_level level, const char *fmt, ...)
 {
@@ -109,6 +117,8 @@ log_message(enum log_level level, const char *fmt, ...)
 	size_t len = strlen(prefixes[level]);
 	va_list ap;
 
+	if (level == LOG_LEVEL_WARNING)
+		atomic_add_relaxed(&warnings, 1);
 	memcpy(text, prefixes[level], len);
 	va_start(ap, fmt);
 	vsnprintf(text + len, sizeof(text) - len, fmt, ap);

@@ -83,6 +83,9 @@ int log_start(void) MUST_CHECK;
  * it may still read what records point to. */
 bool log_stop(void);
 
+/* Returns how many warnings were logged so far. */
+uint64_t log_warnings(void);
+
 /* Returns how many lines all targets have dropped so far. */
 uint64_t log_dropped(void);
 

@@ -15,7 +15,7 @@
  *	}
  *
  * A command returns false after setting call->err, which becomes the answer.
- * Errors and wording follow HAProxy 2.6 where HAProxy has the command.
+ * Errors and wording follow HAProxy 3.0 where HAProxy has the command.
  *
  * Commands run on the control thread.
  */
@@ -54,6 +54,7 @@ struct command_mode {
 	enum admin_level level;
 	enum severity_output severity;
 	bool prompt;
+	bool timed;  /* the prompt has the time since the start */
 	bool failed; /* the answer to the present command is an error */
 	bool quit;   /* close without reading or answering anything more */
 	double timeout_s;

@@ -11,7 +11,14 @@
 bool
 run_prompt(struct call *call)
 {
-	call->mode->prompt = !call->mode->prompt;
+	struct command_mode *mode = call->mode;
+
+	if (strcmp(call_arg(call, 0), "timed") == 0) {
+		mode->prompt = true;
+		mode->timed = !mode->timed;
+	} else {
+		mode->prompt = !mode->prompt;
+	}
 	return true;
 }
 

@@ -122,18 +122,16 @@ mark_likely(char **words, bool *marked)
 	return any;
 }
 
-/* Lists what the words may have meant, under the heading `some`; without words,
- * everything, under the heading `all`.  Returns false if no command begins with
- * the words, nor they with one. */
+/* Lists what the words may have meant; without words, everything.  Returns
+ * false if no command begins with the words, nor they with one. */
 static bool
-put_commands(char **words, const char *some, const char *all, FILE *out)
+put_commands(char **words, FILE *out)
 {
 	bool marked[COMMANDS_MAX] = {false};
 	bool found;
 
 	ENSURE(commands_n <= COMMANDS_MAX);
 	found = !words[0] || mark_likely(words, marked);
-	fprintf(out, "%s\n", words[0] ? some : all);
 	for (size_t i = 0; i < commands_n; i++)
 		if (!words[0] || marked[i] || i >= commands_n - COMMANDS_ALWAYS)
 			put_row(&commands[i], out);
@@ -143,12 +141,9 @@ put_commands(char **words, const char *some, const char *all, FILE *out)
 bool
 run_help(struct call *call)
 {
-	static const char heading[] =
-	    "The following commands are valid at this level:";
-
 	call_severity(call, SEVERITY_INFO);
-	if (!put_commands(call->args, heading, heading, call->out) &&
-	    call_is_strict(call))
+	fputs("The following commands are valid at this level:\n", call->out);
+	if (!put_commands(call->args, call->out) && call_is_strict(call))
 		call_fail(call);
 	return true;
 }
@@ -267,15 +262,16 @@ command_run(const struct command_env *env, struct command_mode *mode,
 		    WORDS_MAX);
 		return NULL;
 	}
+	if (!words[0])
+		return NULL;
 	command = find_command(words);
 	if (!command) {
 		call_severity(&call, SEVERITY_ERR);
-		(void)put_commands(words,
-		    "Unknown command, but maybe one of the following ones is a "
-		    "better match:",
-		    "Unknown command. Please enter one of the following "
-		    "commands only:",
-		    out);
+		fprintf(out,
+		    "Unknown command: '%s', but maybe one of the following "
+		    "ones is a better match:\n",
+		    words[0]);
+		(void)put_commands(words, out);
 		return NULL;
 	}
 	if (command->level > mode->level) {

@@ -261,7 +261,7 @@
 	    "wait the specified delay or condition")                           \
 	COMMAND("help", USER, run_help, OWN, "[<command>]",                    \
 	    "list matching or all commands")                                   \
-	COMMAND("prompt", USER, run_prompt, USAGE, "",                         \
+	COMMAND("prompt", USER, run_prompt, USAGE, "[timed]",                  \
 	    "toggle interactive mode with prompt")                             \
 	COMMAND("quit", USER, run_quit, USAGE, "", "disconnect")
 /* clang-format on */

@@ -117,8 +117,8 @@ set_agent_health(
 
 #define SAID_SIZE 256
 
-/* Replaces the IP address, but not the port.  Returns false if text is not an
- * IP address.  Says in any case what has happened. */
+/* Replaces the IP address, but not the port.  Says what has changed, if
+ * anything has.  Returns false, and says why, if text is not an IP address. */
 static bool
 change_ip(struct addr *addr, unsigned port, const char *text,
     char ret_said[SAID_SIZE])
@@ -129,7 +129,7 @@ change_ip(struct addr *addr, unsigned port, const char *text,
 	if (addr->sa.sa_family == AF_UNIX) {
 		snprintf(ret_said, SAID_SIZE,
 		    "Update for the current server address family is only "
-		    "supported through configuration file");
+		    "supported through configuration file.");
 		return false;
 	}
 	if (!addr_parse_ip(text, &next)) {
@@ -137,9 +137,7 @@ change_ip(struct addr *addr, unsigned port, const char *text,
 		return false;
 	}
 	addr_set_port(&next, port);
-	if (addr_equal(&next, addr))
-		snprintf(ret_said, SAID_SIZE, "no need to change the addr");
-	else
+	if (!addr_equal(&next, addr))
 		snprintf(ret_said, SAID_SIZE, "IP changed from '%s' to '%s'",
 		    addr_host(addr, from), addr_host(&next, to));
 	*addr = next;
@@ -168,23 +166,20 @@ set_mapped_port(const struct server *server, struct addr *addr,
 	if (!server_spec_maps_port(server->spec) ||
 	    strcmp(text, port_text(server, 0, to)) != 0) {
 		snprintf(ret_said, SAID_SIZE,
-		    ", can't change <port> to port map because it is "
+		    "can't change <port> to port map because it is "
 		    "incompatible with current health check port configuration "
-		    "(use 'port' statement from the 'server' directive.");
+		    "(use 'port' statement from the 'server' directive).");
 		return false;
 	}
-	if (before == 0)
-		snprintf(ret_said, SAID_SIZE, ", no need to change the port");
-	else
-		snprintf(ret_said, SAID_SIZE,
-		    ", port changed from '%s' to '%s'",
+	if (before != 0)
+		snprintf(ret_said, SAID_SIZE, "port changed from '%s' to '%s'",
 		    port_text(server, before, from), to);
 	addr_set_port(addr, 0);
 	return true;
 }
 
-/* Replaces the port.  Returns false if the text is not allowed.  Says in any
- * case what has happened. */
+/* Replaces the port.  Says what has changed, if anything has.  Returns false,
+ * and says why, if the text is not allowed. */
 static bool
 change_port(const struct server *server, struct addr *addr, const char *text,
     char ret_said[SAID_SIZE])
@@ -197,14 +192,11 @@ change_port(const struct server *server, struct addr *addr, const char *text,
 		return set_mapped_port(server, addr, text, ret_said);
 	if (!text_parse_number(text, 1, 65535, &port, NULL)) {
 		snprintf(ret_said, SAID_SIZE,
-		    ", problem converting port '%s' to an int", text);
+		    "problem converting port '%s' to an int", text);
 		return false;
 	}
-	if (port == before)
-		snprintf(ret_said, SAID_SIZE, ", no need to change the port");
-	else
-		snprintf(ret_said, SAID_SIZE,
-		    ", port changed from '%s' to '%u'",
+	if (port != before)
+		snprintf(ret_said, SAID_SIZE, "port changed from '%s' to '%u'",
 		    port_text(server, before, from), (unsigned)port);
 	addr_set_port(addr, (unsigned)port);
 	return true;
@@ -220,25 +212,37 @@ audit_addr(const struct call *call, const struct server *server,
 	    call, server, what, addr_text(before, from), addr_text(after, to));
 }
 
+/* Takes both or nothing: an IP address beside a port that is not allowed is not
+ * taken, as in HAProxy since 2.9. */
 static bool
 set_addr(struct call *call, struct server *server, const struct option *option)
 {
 	struct addr addr = *server_addr(server);
 	unsigned port = server_is_unresolved(server) ? server->spec->port
 	                                             : addr_port(&addr);
-	char of_ip[SAID_SIZE], of_port[SAID_SIZE] = "";
+	char of_ip[SAID_SIZE] = "", of_port[SAID_SIZE] = "";
 	char from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
-	bool ok = change_ip(&addr, port, call_arg(call, 2), of_ip);
 
 	snprintf(from, sizeof(from), "%s", server_address(server, to));
-	if (ok && strcmp(call_arg(call, 3), "port") == 0)
-		ok = change_port(server, &addr, call_arg(call, 4), of_port);
+	if (!change_ip(&addr, port, call_arg(call, 2), of_ip)) {
+		call_fail(call);
+		call_say(call, SEVERITY_WARNING, "%s", of_ip);
+		return true;
+	}
+	if (strcmp(call_arg(call, 3), "port") == 0 &&
+	    !change_port(server, &addr, call_arg(call, 4), of_port)) {
+		call_fail(call);
+		call_say(call, SEVERITY_WARNING, "%s", of_port);
+		return true;
+	}
 	if (!operator_set_addr(server, &addr))
 		return err_oom(call->err);
-	if (!ok)
-		call_fail(call);
-	call_say(call, SEVERITY_WARNING, "%s%s by 'stats socket command'",
-	    of_ip, of_port);
+	if (*of_ip || *of_port)
+		call_say(call, SEVERITY_WARNING,
+		    "%s%s%s by 'stats socket command'", of_ip,
+		    *of_ip && *of_port ? ", " : "", of_port);
+	else
+		call_say(call, SEVERITY_WARNING, "nothing changed");
 	call_audit_server(
 	    call, server, option->name, from, server_address(server, to));
 	return true;

@@ -53,7 +53,7 @@ put_source(struct report *r, const struct limit *l,
 	report_object(r, NULL);
 	report_text(r, "%s: ", position);
 	report_put(r, "key", "key=%s", table_key_text(l, &facts->key, key));
-	report_text(r, " use=%u exp=0", facts->sessions);
+	report_text(r, " use=%u exp=0 shard=0", facts->sessions);
 	for (enum table_value v = 0; v < TABLE_VALUES; v++)
 		if (table_has(l, v)) {
 			uint64_t n = table_value_of(l, facts, v);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The keys of `show info` in one table: HAProxy 2.6's with its positions, and
+ * The keys of `show info` in one table: HAProxy 3.0's with its positions, and
  * lfproxy's own behind them.
  */
 #ifndef STATS_INFO_KEYS_H
@@ -14,7 +14,7 @@
  * SECONDS(N, PARTS): the value is N / PARTS, and a fraction in `show info
  * float`.
  * METRIC(NAME): the key is the metric haproxy_process_NAME.
- * OWN(NAME): the key is the metric lfproxy_process_NAME, which HAProxy 2.6's
+ * OWN(NAME): the key is the metric lfproxy_process_NAME, which HAProxy's
  * exporter does not have.
  * OWN_US: the key is in microseconds, the metric in seconds.
  * NO_METRIC(REASON): the key is not a metric.
@@ -179,7 +179,7 @@
 	    NUMBER(facts->failed_resolutions), METRIC("failed_resolutions"))   \
 	X(61, "TotalBytesOut", "MGP:u64", "bytes sent in both directions",     \
 	    NUMBER(info_bytes(model)), METRIC("bytes_out_total"))              \
-	X(62, "TotalSplicdedBytesOut", "MGP:u64", "bytes sent through pipes",  \
+	X(62, "TotalSplicedBytesOut", "MGP:u64", "bytes sent through pipes",   \
 	    NUMBER(sum_frontends(model, COUNTER_SPLICED)),                     \
 	    METRIC("spliced_bytes_out_total"))                                 \
 	X(63, "BytesOutRate", "MRP:u64", "bytes sent in the last second",      \
@@ -201,71 +201,80 @@
 	    METRIC("start_time_seconds"), FRACTION("MDP:flt"))                 \
 	X(71, "Tainted", "SGP:str", "experimental features in use", TEXT("0"), \
 	    NO_METRIC("a text"))                                               \
-	X(72, "Lfproxy_version", "POS:str", "version of lfproxy",              \
-	    TEXT(LFPROXY_VERSION), NO_METRIC("a label of build_info"))         \
-	X(73, "PipesCreated", "MCP:u64", "total number of pipes created",      \
-	    NUMBER(pipes->made), OWN("pipes_created_total"))                   \
-	X(74, "PipesSmall", "MCP:u64",                                         \
-	    "pipes that are smaller than configured", NUMBER(pipes->small),    \
-	    OWN("pipes_small_total"))                                          \
-	X(75, "PipesRefused", "MCP:u64", "pipes that the system refused",      \
-	    NUMBER(pipes->refused), OWN("pipes_refused_total"))                \
-	X(76, "MaxconnReached", "MCP:u64",                                     \
+	X(72, "TotalWarnings", "MCP:u32", "warnings logged",                   \
+	    NUMBER(log_warnings()), OWN("warnings_total"))                     \
+	X(73, "MaxconnReached", "MCP:u32",                                     \
 	    "times that maxconn stopped the accepting of connections",         \
 	    COUNTED(maxconn_reached), OWN("maxconn_reached_total"))            \
-	X(77, "LoopIterations", "MCP:u64",                                     \
+	NONE(75, "Niced_tasks", "MGP:u32", "tasks with a nice value")          \
+	X(76, "CurrStreams", "MGP:u64", "current sessions", NUMBER(sessions),  \
+	    NO_METRIC("same as CurrConns"))                                    \
+	X(77, "CumStreams", "MGP:u64", "total number of sessions",             \
+	    NUMBER(total), NO_METRIC("same as CumConns"))                      \
+	NONE(78, "BlockedTrafficWarnings", "MGP:u32",                          \
+	    "warnings of tasks that block traffic")                            \
+	X(79, "Lfproxy_version", "POS:str", "version of lfproxy",              \
+	    TEXT(LFPROXY_VERSION), NO_METRIC("a label of build_info"))         \
+	X(80, "PipesCreated", "MCP:u64", "total number of pipes created",      \
+	    NUMBER(pipes->made), OWN("pipes_created_total"))                   \
+	X(81, "PipesSmall", "MCP:u64",                                         \
+	    "pipes that are smaller than configured", NUMBER(pipes->small),    \
+	    OWN("pipes_small_total"))                                          \
+	X(82, "PipesRefused", "MCP:u64", "pipes that the system refused",      \
+	    NUMBER(pipes->refused), OWN("pipes_refused_total"))                \
+	X(83, "LoopIterations", "MCP:u64",                                     \
 	    "iterations of the control loop since the start or clear loop",    \
 	    NUMBER(loop->iterations), OWN("loop_iterations_total"))            \
-	X(78, "LoopMaxTime_us", "MMP:u64",                                     \
+	X(84, "LoopMaxTime_us", "MMP:u64",                                     \
 	    "microseconds that the longest iteration of the loop took",        \
 	    NUMBER(loop->longest_ns / NS_PER_US),                              \
 	    OWN_US("loop_max_time_seconds"))                                   \
-	X(79, "LoopMaxCpu_us", "MMP:u64",                                      \
+	X(85, "LoopMaxCpu_us", "MMP:u64",                                      \
 	    "microseconds of CPU that an iteration took at most",              \
 	    NUMBER(loop->longest_cpu_ns / NS_PER_US),                          \
 	    OWN_US("loop_max_cpu_seconds"))                                    \
-	X(80, "ChecksStarted", "MCP:u64",                                      \
+	X(86, "ChecksStarted", "MCP:u64",                                      \
 	    "health checks and agent checks started since clear loop",         \
 	    NUMBER(loop->checks.started), OWN("checks_started_total"))         \
-	X(81, "CheckMaxDelay_us", "MMP:u64",                                   \
+	X(87, "CheckMaxDelay_us", "MMP:u64",                                   \
 	    "microseconds that the latest check was delayed",                  \
 	    NUMBER(loop->checks.longest_ns / NS_PER_US),                       \
 	    OWN_US("checks_max_delay_seconds"))                                \
-	X(82, "FailedAnswers", "MCP:u64",                                      \
+	X(88, "FailedAnswers", "MCP:u64",                                      \
 	    "answers that failed for want of memory",                          \
 	    NUMBER(text_out_failures()), OWN("failed_answers_total"))          \
-	X(83, "ExpiringCertificates", "MGP:u32",                               \
+	X(89, "ExpiringCertificates", "MGP:u32",                               \
 	    "certificates that have expired or will within 14 days",           \
 	    NUMBER(facts->tls->expiring), OWN("certificates_expiring"))        \
-	X(84, "FormerSessionsTaken", "MCP:u64",                                \
+	X(90, "FormerSessionsTaken", "MCP:u64",                                \
 	    "sessions of the former process that went on in this one",         \
 	    NUMBER(facts->former.taken), OWN("former_sessions_taken_total"))   \
-	X(85, "FormerSessionsReset", "MCP:u64",                                \
+	X(91, "FormerSessionsReset", "MCP:u64",                                \
 	    "sessions of the former process that could not go on",             \
 	    NUMBER(facts->former.refused), OWN("former_sessions_reset_total")) \
-	X(86, "FormerSessionsLeft", "MGP:u32",                                 \
+	X(92, "FormerSessionsLeft", "MGP:u32",                                 \
 	    "sessions that are still with the former process",                 \
 	    NUMBER(facts->former.left), OWN("former_sessions_left"))           \
-	X(87, "Lfproxy_capabilities", "CGS:str",                               \
+	X(93, "Lfproxy_capabilities", "CGS:str",                               \
 	    "capabilities of the process, see capabilities(7)",                \
 	    TEXT(capabilities_text()), NO_METRIC("a text"))                    \
-	X(88, "FormerPauseP999_us", "MMP:u64",                                 \
+	X(94, "FormerPauseP999_us", "MMP:u64",                                 \
 	    "microseconds that 99.9% of those sessions paused at most",        \
 	    NUMBER(facts->former.pause_p999_ns / NS_PER_US),                   \
 	    OWN_US("former_sessions_pause_p999_seconds"))                      \
-	X(89, "FormerPauseMax_us", "MMP:u64",                                  \
+	X(95, "FormerPauseMax_us", "MMP:u64",                                  \
 	    "microseconds that one of those sessions paused at most",          \
 	    NUMBER(facts->former.pause_max_ns / NS_PER_US),                    \
 	    OWN_US("former_sessions_pause_max_seconds"))                       \
-	X(90, "Lfproxy_seccomp", "CGS:str",                                    \
+	X(96, "Lfproxy_seccomp", "CGS:str",                                    \
 	    "whether system calls are filtered, see seccomp in "               \
 	    "lfproxy.ini(5)",                                                  \
 	    TEXT(syscall_filter_text()), NO_METRIC("a text"))                  \
-	X(91, "Lfproxy_chroot", "CGS:str",                                     \
+	X(97, "Lfproxy_chroot", "CGS:str",                                     \
 	    "the root directory, see chroot in "                               \
 	    "lfproxy.ini(5)",                                                  \
 	    TEXT(*root_text() ? root_text() : "/"), NO_METRIC("a text"))       \
-	X(92, "FormerPausesLong", "MCP:u32",                                   \
+	X(98, "FormerPausesLong", "MCP:u32",                                   \
 	    "of those sessions, how many paused for more than 50 ms",          \
 	    NUMBER(facts->former.long_pauses),                                 \
 	    OWN("former_sessions_pauses_long_total"))
@@ -273,7 +282,7 @@
 
 /* The first position of the counters of exhausted resources, one for each name
  * in proxy/exhaustion.h, in that order. */
-#define INFO_EXHAUSTION_POS 93
+#define INFO_EXHAUSTION_POS 99
 
 #define X(...) +1
 enum { INFO_KEYS = INFO_KEYS_TABLE(X) };

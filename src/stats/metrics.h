@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * /metrics in Prometheus' text format, version 0.0.4.
  *
- * Metrics that HAProxy 2.6's exporter has keep its names (haproxy_server_...)
+ * Metrics that HAProxy's exporter has keep its names (haproxy_server_...)
  * and meanings, so dashboards and alerts made for HAProxy work.  Samples whose
  * column of `show stat` is empty are left out.  Metrics that only lfproxy has
  * are called lfproxy_...: those of its thread pools, exhausted resources, and

@@ -66,7 +66,7 @@ struct stat_column {
 	const char *metric;
 	const char *server_metric; /* for servers instead; "": none */
 	const char *no_metric;     /* the reason */
-	bool own;       /* prefix lfproxy: HAProxy 2.6 does not export it */
+	bool own;       /* prefix lfproxy: HAProxy does not export it */
 	unsigned parts; /* values per unit of the metric, 1000: ms; 0: 1 */
 };
 

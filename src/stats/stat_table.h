@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The columns of `show stat` in one table, for stat_columns.c.
  *
- * HAPROXY_COLUMNS are HAProxy 2.6's, in its order.  They end with `-`, behind
+ * HAPROXY_COLUMNS are HAProxy 3.0's, in its order.  They end with `-`, behind
  * which HAProxy has the columns of its protocol modules and lfproxy its own,
  * with the names of HAProxy's module for TLS.
  * A column stays empty where HAProxy leaves it empty for a TCP proxy, and where
@@ -18,7 +18,7 @@
  *         that sets the field or leaves it absent
  * metric  METRIC(NAME): haproxy_KIND_NAME; METRIC_MS: in seconds where the
  *         column is in milliseconds; OWN(NAME): lfproxy_KIND_NAME, not in
- *         HAProxy 2.6's exporter; OWN_US: the column is in microseconds;
+ *         HAProxy's exporter; OWN_US: the column is in microseconds;
  *         NO_METRIC(REASON), or the name of a reason
  * ...     SERVER_METRIC(NAME): the metric of servers, "" for none;
  *         BACKEND_TAGS(TAGS): the tags of backends; ADDRESS: may be hidden
@@ -75,12 +75,12 @@
 	X(act, "SGP:u32",                                                      \
 	    "usable servers that are not backups; 1 if a server is none", BS,  \
 	    NUMBER(EITHER(!row->server->spec->backup, BACKEND(active))),       \
-	    METRIC("active_servers"), SERVER_METRIC(""),                       \
+	    METRIC("active_servers"), SERVER_METRIC("active"),                 \
 	    BACKEND_TAGS("MGP:u32"))                                           \
 	X(bck, "SGP:u32",                                                      \
 	    "1 if the server is a backup; usable backup servers", BS,          \
 	    NUMBER(row_backups(row)), METRIC("backup_servers"),                \
-	    SERVER_METRIC(""), BACKEND_TAGS("MGP:u32"))                        \
+	    SERVER_METRIC("backup"), BACKEND_TAGS("MGP:u32"))                  \
 	X(chkfail, "MCP:u64", "failed checks while the server was up",         \
 	    CHECKED, NUMBER(SERVER(checks_failed)),                            \
 	    METRIC("check_failures_total"))                                    \
@@ -113,7 +113,7 @@
 	                          : 2),                                        \
 	    NO_METRIC("it is part of each metric's name"))                     \
 	X(rate, "MRP:u32", "sessions in the last second", FBS,                 \
-	    NUMBER(row->rate->per_second), A_RATE, BACKEND_TAGS("MGP:u32"))    \
+	    NUMBER(row->rate->per_second), A_RATE)                             \
 	X(rate_lim, "CLP:u32", "limit on sessions per second", F,              \
 	    NUMBER(LOAD(row->frontend->state->rate_limit)),                    \
 	    METRIC("limit_session_rate"))                                      \
@@ -255,7 +255,18 @@
 	    NO_METRIC("same as agg_server_status"))                            \
 	X(agg_check_status, "MGP:u32",                                         \
 	    "servers of the backend by check result", B, NUMBER(0),            \
-	    NO_METRIC("see check_status of the servers"))
+	    NO_METRIC("see check_status of the servers"))                      \
+	NONE(srid, "MCP:u32", "revision of the server's number", S)            \
+	X(sess_other, "MCP:u64", "sessions of other protocols than HTTP", F,   \
+	    COUNTED(SESSIONS), NO_METRIC("same as sessions_total"))            \
+	NONE(h1sess, "MCP:u64", "HTTP/1 sessions", F)                          \
+	NONE(h2sess, "MCP:u64", "HTTP/2 sessions", F)                          \
+	NONE(h3sess, "MCP:u64", "HTTP/3 sessions", F)                          \
+	NONE(req_other, "MCP:u64", "requests of other protocols than HTTP", F) \
+	NONE(h1req, "MCP:u64", "HTTP/1 requests", F)                           \
+	NONE(h2req, "MCP:u64", "HTTP/2 requests", F)                           \
+	NONE(h3req, "MCP:u64", "HTTP/3 requests", F)                           \
+	NONE(proto, "SGP:str", "protocol of a listener", 0)
 
 #define LFPROXY_COLUMNS(X)                                                     \
 	X(lf_pool, "CNS:str", "thread pool that serves the frontend", F,       \

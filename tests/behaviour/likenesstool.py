@@ -24,6 +24,11 @@ below a case say otherwise:
     differs WHY     the answers differ, for this reason; it is an error if they
                     do not
     !TEXT           lfproxy's answer then has this text in it
+    skip WHY        the case is left out, for this reason
+    haproxy2 RULE   the rule counts beside HAProxy 2 alone; haproxy3 likewise
+
+lfproxy speaks as HAProxy 3.0 does.  What 2.6 said in other words, FORMER puts
+into lfproxy's answers beside a HAProxy 2.
 
 A file is run from top to bottom on the same two processes, so a case may
 depend on what those before it have changed.  What only shows is asked again
@@ -40,20 +45,47 @@ PATIENCE_S = 10
 SETTLE_S = 3
 
 
+FORMER = [(re.compile(regex, re.M), words) for regex, words in (
+    (r"^(\[\S+ )?Unknown command: '.*', but", r"\1Unknown command, but"),
+    (r"^  prompt \[timed\]", "  prompt        "),
+    (r"TotalSplicedBytesOut", "TotalSplicdedBytesOut"),
+    (r"^(7[2-8]\.)?(TotalWarnings|MaxconnReached|Niced_tasks|CurrStreams|"
+     r"CumStreams|BlockedTrafficWarnings)\b.*\n", ""),
+    # The columns srid to proto of `show stat`.
+    (r"^((?:[^,\n]*,){103})(?:[^,\n]*,){10}(-,)", r"\1\2"),
+    (r"^\w(\.\d+){3}\.(srid|sess_other|h[123]sess|req_other|h[123]req|"
+     r"proto)\..*\n", ""),
+    (r"^(B\.\d+\.0\.33\.rate\.1:)MRP", r"\1MGP"),
+    (r'("objType":"Backend"[^}]*"name":"rate"\},"processNum":\d+,"tags":'
+     r'\{"origin":"Metric","nature":")Rate', r"\1Gauge"),
+    (r',\{"objType":"\w+","proxyId":\d+,"id":\d+,"field":\{"pos":\d+,"name":"'
+     r'(srid|sess_other|h[123]sess|req_other|h[123]req|proto)"\},'
+     r'"processNum":1,"tags":\{[^}]*\},"value":\{[^}]*\}\}', ""),
+    (r" shard=0", ""),
+)]
+
+
 class Case:
     def __init__(self, place, level, text):
         self.place, self.level, self.text = place, level, text
         self.rules = []
-        self.why = None
+        self.why = self.skipped = None
         self.wanted = []
 
-    def add(self, rule):
+    def add(self, rule, peer):
+        of, _, rest = rule.partition(" ")
+        if of in ("haproxy2", "haproxy3"):
+            if of == f"haproxy{peer}":
+                self.add(rest, peer)
+            return
         if rule.startswith("!"):
             self.wanted.append(rule[1:])
             return
         word, _, rest = rule.partition(" ")
         if word == "differs" and rest:
             self.why = rest
+        elif word == "skip" and rest:
+            self.skipped = rest
         elif word in ("mask", "cut", "only", "less", "less_theirs") and rest:
             self.rules.append((word, re.compile(rest, re.M)))
         elif rule in ("shape", "sorted"):
@@ -67,7 +99,7 @@ def unescape(text):
     return re.sub(r"\\(.)", lambda m: plain.get(m[1], m[0]), text)
 
 
-def read_cases(path):
+def read_cases(path, peer):
     cases = []
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
@@ -75,7 +107,7 @@ def read_cases(path):
             if not line.strip() or line.startswith("#"):
                 continue
             if line[0].isspace():
-                cases[-1].add(line.strip())
+                cases[-1].add(line.strip(), peer)
                 continue
             level, _, text = line.partition(" ")
             text = unescape(text)
@@ -127,22 +159,36 @@ def only_shows(text):
                for part in re.split(r"[;\n]", text) if part.strip())
 
 
-def try_case(case, theirs, ours):
+def major_version(theirs):
+    return int(ask(f"{theirs}/user", "show version\n").split(".")[0])
+
+
+def former(answer):
+    for regex, words in FORMER:
+        answer = regex.sub(words, answer)
+    return answer
+
+
+def try_case(case, theirs, ours, peer):
     """What is wrong, or None."""
     deadline = time.monotonic() + (SETTLE_S if only_shows(case.text) else 0)
     while True:
         wrong = judge(case, ask(f"{theirs}/{case.level}", case.text),
-                      ask(f"{ours}/{case.level}", case.text))
+                      ask(f"{ours}/{case.level}", case.text), peer)
         if not wrong or time.monotonic() > deadline:
             return wrong
         time.sleep(0.05)
 
 
-def judge(case, theirs, ours):
+def judge(case, theirs, ours, peer):
     """What is wrong, or None."""
     raw = ours
+    # HAProxy 3 counts in srid the servers that were added so far.
+    theirs = re.sub(r"^((?:[^,\n]*,){103})\d+,", r"\g<1>0,", theirs, flags=re.M)
     # A check that is under way at this moment is marked there.
     theirs = re.sub(r"\* (?=L\d)", "", theirs)
+    if peer < 3:
+        ours = former(ours)
     theirs = normal(theirs, case.rules, False)
     ours = normal(ours, case.rules, True)
     for text in case.wanted:
@@ -162,10 +208,13 @@ def main():
     if len(sys.argv) < 4:
         sys.exit(__doc__)
     theirs, ours = sys.argv[1:3]
+    peer = major_version(theirs)
     total = different = bad = 0
     for path in sys.argv[3:]:
-        for case in read_cases(path):
-            wrong = try_case(case, theirs, ours)
+        for case in read_cases(path, peer):
+            if case.skipped:
+                continue
+            wrong = try_case(case, theirs, ours, peer)
             total += 1
             different += case.why is not None
             if wrong:

@@ -189,7 +189,7 @@ hold() {
 	begin_load
 	gets a
 	to=$(addr other)
-	equal "the answer" "no need to change the addr, port changed from '$(addr a | cut -d: -f2)' to '${to#*:}' by 'stats socket command'" \
+	equal "the answer" "port changed from '$(addr a | cut -d: -f2)' to '${to#*:}' by 'stats socket command'" \
 	    "$(ctl set server app/a addr 127.0.0.1 port "${to#*:}")"
 	equal "addr" "$to" "$(column addr a)"
 	end other

@@ -10,7 +10,7 @@
 
 #define ROW_MAX 2048
 
-/* Taken from HAProxy 2.6.12 up to the column `-`, then ours. */
+/* Taken from HAProxy 3.0.11 up to the column `-`, then ours. */
 static const char header[] =
     "# pxname,svname,qcur,qmax,scur,smax,slim,stot,bin,bout,dreq,dresp,ereq,"
     "econ,eresp,wretr,wredis,status,weight,act,bck,chkfail,chkdown,lastchg,"
@@ -24,7 +24,8 @@ static const char header[] =
     "conn_rate_max,conn_tot,intercepted,dcon,dses,wrew,connect,reuse,"
     "cache_lookups,cache_hits,srv_icur,src_ilim,qtime_max,ctime_max,rtime_max,"
     "ttime_max,eint,idle_conn_cur,safe_conn_cur,used_conn_cur,need_conn_est,"
-    "uweight,agg_server_status,agg_server_check_status,agg_check_status,-,"
+    "uweight,agg_server_status,agg_server_check_status,agg_check_status,srid,"
+    "sess_other,h1sess,h2sess,h3sess,req_other,h1req,h2req,h3req,proto,-,"
     "lf_pool,lf_usable,lf_admin,lf_connect_us,lf_panic,lf_ejections,"
     "lf_queue_refused,lf_retries_refused,lf_retries,lf_retries_max,"
     "lf_retries_limit,lf_hellos,lf_not_tls,lf_hello_timeouts,"
