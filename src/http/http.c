@@ -146,11 +146,6 @@ add_connection(struct http *http, int fd, const struct addr *from)
 {
 	struct tls_context *tls = tls_of_http(http);
 
-	/* libmicrohttpd does not count fronts that send their last records. */
-	if (tls && http->fronts.n >= 2 * HTTP_CONNECTIONS_MAX) {
-		close(fd);
-		return;
-	}
 	if (tls)
 		fd = tls_front_new(&http->fronts, tls, fd);
 	if (fd < 0)

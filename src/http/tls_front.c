@@ -11,6 +11,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
+#include "http/unsent.h"
+#include "net/sock.h"
 #include "tls/conn.h"
 
 #define DATA_SIZE (16u * 1024)
@@ -19,12 +22,6 @@
 /* The most rounds of a front in a turn of the loop. */
 #define ROUNDS_MAX 8
 #define REST_S     0.001
-
-/* Bytes that a socket has not taken yet. */
-struct unsent {
-	uint8_t *data; /* NULL: nothing */
-	size_t n, sent;
-};
 
 struct tls_front {
 	struct list node;
@@ -57,7 +54,12 @@ front_free(struct tls_front *f)
 	ev_timer_stop(fronts->loop, &f->again);
 	list_remove(&f->node);
 	fronts->n--;
-	close(f->tcp);
+	/* A FIN would wait in the kernel for as long as the client does not
+	 * read. */
+	if (f->out.data)
+		sock_close_reset(f->tcp);
+	else
+		close(f->tcp);
 	close(f->plain);
 	tls_conn_free(f->conn);
 	free(f->out.data);
@@ -75,59 +77,6 @@ start_timer(struct tls_front *f, ev_timer *timer, ev_tstamp seconds)
 
 /* -- the directions -- */
 
-/* Sends what the socket takes.  Returns the number of bytes, or -1 when the
- * socket is broken. */
-static ssize_t
-send_some(int fd, const uint8_t *data, size_t n)
-{
-	size_t sent = 0;
-
-	while (sent < n) {
-		ssize_t rc = send(fd, data + sent, n - sent, MSG_NOSIGNAL);
-
-		if (rc < 0 && errno == EINTR)
-			continue;
-		if (rc < 0)
-			return errno == EAGAIN ? (ssize_t)sent : -1;
-		sent += (size_t)rc;
-	}
-	return (ssize_t)sent;
-}
-
-/* Sends what is left.  Returns false when the socket is broken. */
-static bool
-send_rest(int fd, struct unsent *unsent)
-{
-	ssize_t n = send_some(
-	    fd, unsent->data + unsent->sent, unsent->n - unsent->sent);
-
-	if (n < 0)
-		return false;
-	unsent->sent += (size_t)n;
-	if (unsent->sent < unsent->n)
-		return true;
-	free(unsent->data);
-	*unsent = (struct unsent){.data = NULL};
-	return true;
-}
-
-/* Sends the data, and keeps what the socket does not take.  unsent has nothing
- * before.  Returns false when the socket is broken, or memory is short. */
-static bool
-send_or_keep(int fd, const uint8_t *data, size_t size, struct unsent *unsent)
-{
-	ssize_t n = send_some(fd, data, size);
-
-	if (n < 0 || (size_t)n == size)
-		return n >= 0;
-	unsent->data = malloc(size - (size_t)n);
-	if (!unsent->data)
-		return false;
-	unsent->n = size - (size_t)n;
-	memcpy(unsent->data, data + n, unsent->n);
-	return true;
-}
-
 static struct tls_io
 front_io(const struct tls_front *f)
 {
@@ -142,7 +91,7 @@ static bool
 took_io(struct tls_front *f, const struct tls_io *io)
 {
 	f->tcp_readable = io->readable;
-	return send_or_keep(f->tcp, records, io->out_n, &f->out);
+	return unsent_add(&f->out, f->tcp, records, io->out_n);
 }
 
 /* Returns whether another handshake has computed in this turn of the loop. */
@@ -193,7 +142,7 @@ read_client(struct tls_front *f)
 		return FRONT_OVER;
 	if (n == -EAGAIN)
 		return io.readable ? FRONT_MOVED : FRONT_WAITS;
-	if (n < 0 || !send_or_keep(f->plain, client_data, (size_t)n, &f->in))
+	if (n < 0 || !unsent_add(&f->in, f->plain, client_data, (size_t)n))
 		return FRONT_OVER;
 	f->client_ended = n == 0;
 	if (f->client_ended)
@@ -239,11 +188,23 @@ watch(struct ev_loop *loop, ev_io *io, int fd, int events)
 		ev_io_start(loop, io);
 }
 
+/* Returns whether the deadline is that of unsent records.  The handshake and
+ * the end have fixed deadlines. */
+static bool
+deadline_is_of_records(const struct tls_front *f)
+{
+	return f->ready && !f->server_ended;
+}
+
 static void
 watch_front(struct tls_front *f)
 {
 	bool in = !f->tcp_readable && !f->client_ended && !f->in.data;
 
+	if (deadline_is_of_records(f) && !f->out.data)
+		ev_timer_stop(f->fronts->loop, &f->deadline);
+	else if (!ev_is_active(&f->deadline))
+		start_timer(f, &f->deadline, TLS_FRONT_TIMEOUT_S);
 	watch(f->fronts->loop, &f->tcp_io, f->tcp,
 	    (in ? EV_READ : 0) | (f->out.data ? EV_WRITE : 0));
 	watch(f->fronts->loop, &f->plain_io, f->plain,
@@ -258,8 +219,8 @@ step_front(struct tls_front *f, bool *ret_moved)
 	enum front_step steps[2] = {FRONT_WAITS, FRONT_WAITS};
 
 	*ret_moved = false;
-	if ((f->out.data && !send_rest(f->tcp, &f->out)) ||
-	    (f->in.data && !send_rest(f->plain, &f->in)))
+	if ((f->out.data && !unsent_send(&f->out, f->tcp)) ||
+	    (f->in.data && !unsent_send(&f->in, f->plain)))
 		return true;
 	if (f->server_ended)
 		return !f->out.data;
@@ -281,7 +242,13 @@ run_front(struct tls_front *f)
 	bool moved = true;
 
 	for (int i = 0; i < ROUNDS_MAX && moved; i++) {
-		if (!step_front(f, &moved))
+		bool over = step_front(f, &moved);
+
+		if (moved) {
+			list_remove(&f->node);
+			list_append(&fronts->all, &f->node);
+		}
+		if (!over)
 			continue;
 		front_free(f);
 		fronts->ended(fronts->arg);
@@ -297,7 +264,9 @@ on_front_tcp(struct ev_loop *loop, ev_io *io, int events)
 {
 	struct tls_front *f = io->data;
 
-	(void)loop;
+	/* The client has read some of the records: their time starts again. */
+	if ((events & EV_WRITE) && deadline_is_of_records(f))
+		ev_timer_stop(loop, &f->deadline);
 	if (events & EV_READ)
 		f->tcp_readable = true;
 	run_front(f);
@@ -356,12 +325,30 @@ front_alloc(struct tls_context *context)
 	return NULL;
 }
 
+/* Closes the front that moved no data for the longest time if the table is
+ * full. */
+static void
+make_room(struct tls_fronts *fronts)
+{
+	static struct log_limit limit;
+
+	if (fronts->n < TLS_FRONTS_MAX)
+		return;
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "http: %u TLS connections are open: closed the one without "
+	    "progress for longest to make room for a new one",
+	    fronts->n);
+	front_free(container_of(fronts->all.next, struct tls_front, node));
+}
+
 int
 tls_front_new(struct tls_fronts *fronts, struct tls_context *context, int fd)
 {
-	struct tls_front *f = front_alloc(context);
+	struct tls_front *f;
 	int pair[2];
 
+	make_room(fronts);
+	f = front_alloc(context);
 	if (!f ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
 	        pair) < 0) {
@@ -382,7 +369,6 @@ tls_front_new(struct tls_fronts *fronts, struct tls_context *context, int fd)
 	    f;
 	list_append(&fronts->all, &f->node);
 	fronts->n++;
-	start_timer(f, &f->deadline, TLS_FRONT_TIMEOUT_S);
 	watch_front(f);
 	return pair[1];
 }
