@@ -418,8 +418,7 @@ stat_column_metric(const struct stat_column *column, unsigned kind)
 
 	if (kind == ROW_SERVER && column->server_metric)
 		name = column->server_metric;
-	return name && name[0] && stat_column_applies(column, kind) ? name
-	                                                            : NULL;
+	return name && stat_column_applies(column, kind) ? name : NULL;
 }
 
 struct field

@@ -64,7 +64,7 @@ struct stat_column {
 	/* The metric is PREFIX_KIND_METRIC, for instance
 	 * haproxy_server_weight; a column has a metric or a reason for none. */
 	const char *metric;
-	const char *server_metric; /* for servers instead; "": none */
+	const char *server_metric; /* for servers instead */
 	const char *no_metric;     /* the reason */
 	bool own;       /* prefix lfproxy: HAProxy does not export it */
 	unsigned parts; /* values per unit of the metric, 1000: ms; 0: 1 */

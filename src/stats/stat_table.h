@@ -20,7 +20,7 @@
  *         column is in milliseconds; OWN(NAME): lfproxy_KIND_NAME, not in
  *         HAProxy's exporter; OWN_US: the column is in microseconds;
  *         NO_METRIC(REASON), or the name of a reason
- * ...     SERVER_METRIC(NAME): the metric of servers, "" for none;
+ * ...     SERVER_METRIC(NAME): the metric of servers;
  *         BACKEND_TAGS(TAGS): the tags of backends; ADDRESS: may be hidden
  *
  * NONE: a row of a feature that lfproxy does not have; 0 where HAProxy has
