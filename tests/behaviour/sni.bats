@@ -171,7 +171,7 @@ events() {
 	before=$(events)
 	# With several hundred very small segments each makes an event after
 	# all, as their heads fill the kernel's buffer.
-	answers a a.example --piece 3 --pause 0.002
+	answers a a.example --piece 9 --pause 0.002
 	[ $(($(events) - before)) -le 30 ] ||
 	    fail "$(($(events) - before)) events for one session"
 	answers "a b" a.example,b.example --piece 1

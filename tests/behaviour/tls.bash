@@ -115,6 +115,12 @@ subject() {
 	sed -n 's/^subject=CN *= *//p' <<<"$output"
 }
 
+# has_hybrid: whether this OpenSSL has X25519MLKEM768; before 3.5 it cannot list
+# groups, either.
+has_hybrid() {
+	[[ $(openssl list -tls-groups 2>/dev/null) == *X25519MLKEM768* ]]
+}
+
 # tls_tool MODE OPTION...: see tlsendstool.py; what it prints is in $output.
 tls_tool() {
 	# shellcheck disable=SC2086

@@ -426,12 +426,6 @@ group() {
 	jq -r .tls_group "$T/log.json"
 }
 
-# has_hybrid: whether this OpenSSL has X25519MLKEM768; before 3.5 it cannot list
-# groups, either.
-has_hybrid() {
-	[[ $(openssl list -tls-groups 2>/dev/null) == *X25519MLKEM768* ]]
-}
-
 @test "tls: keys are exchanged with the post-quantum hybrid if OpenSSL has it" {
 	local best=X25519
 
