@@ -233,9 +233,9 @@ data_and_the_end_pass_full_buffers(void **state)
 static void
 data_for_a_server_that_has_failed_go_to_the_next(void **state)
 {
-	struct side *server = &stage.session->side[HANDLE_SERVER];
-
 	for (int with_client = 0; with_client < 2; with_client++) {
+		struct side *server = &stage.session->side[HANDLE_SERVER];
+
 		if (with_client)
 			secure(HANDLE_CLIENT);
 		secure(HANDLE_SERVER);
