@@ -24,7 +24,7 @@ case ${BUILD##*/} in
 asan) SCALE=8 PATIENCE=3 TOOLS_OF=release ;;
 cover) SCALE=1 PATIENCE=1 TOOLS_OF=release ;;
 tsan) SCALE=16 PATIENCE=5 TOOLS_OF=release ;;
-arm64) SCALE=8 PATIENCE=5 TOOLS_OF=arm64 ;;
+arm64) SCALE=8 PATIENCE=3 TOOLS_OF=arm64 ;;
 *) SCALE=1 PATIENCE=1 TOOLS_OF=${BUILD##*/} ;;
 esac
 TOOLS=${LFPROXY_TOOLS:-${BUILD%/*}/$TOOLS_OF/tools}

@@ -9,18 +9,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static char script[4096];
 static struct stat script_stat; /* when it was started */
 
+/* Maps the script, as the kernel does a program, so that no other file gets its
+ * number while this process runs. */
+static int
+hold_script(const char *name)
+{
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	int rc = fd < 0 ? -1 : fstat(fd, &script_stat);
+
+	if (rc == 0 &&
+	    mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+		rc = -1;
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
 __attribute__((constructor)) static void
 take_variables(void)
 {
 	const char *name = getenv("EMULATED");
 
-	if (name && fstatat(AT_FDCWD, name, &script_stat, 0) == 0)
+	if (name && hold_script(name) == 0)
 		snprintf(script, sizeof(script), "%s", name);
 	unsetenv("EMULATED");
 	unsetenv("LD_PRELOAD");

@@ -167,6 +167,15 @@ facts_of_a_process_follow_its_name(void **state)
 	assert_false(system_process_read("", &facts));
 	assert_false(system_process_read("7 (a) R 4 5", &facts));
 	assert_int_equal(facts.threads, 20);
+}
+
+static void
+facts_of_this_process_are_read(void **state)
+{
+	struct system_process facts;
+
+	(void)state;
+	unit_skip_when_emulated("whole /proc/self/stat");
 	assert_true(system_process(&facts));
 	assert_int_equal(facts.threads, 1);
 	assert_true(facts.resident_bytes > 100000);
@@ -182,6 +191,7 @@ main(void)
 	    cmocka_unit_test(the_lowest_limit_of_all_groups_above_counts),
 	    cmocka_unit_test(this_process_has_memory_and_descriptors),
 	    cmocka_unit_test(facts_of_a_process_follow_its_name),
+	    cmocka_unit_test(facts_of_this_process_are_read),
 	};
 
 	unit_watchdog();

@@ -622,6 +622,7 @@ a_lineup_that_memory_was_short_for_is_made_later(void **state)
 	print_message("a sanitizer has memory of its own\n");
 	skip();
 #endif
+	unit_skip_when_emulated("limit of memory (RLIMIT_AS)");
 	(void)mallopt(M_MMAP_THRESHOLD, 64 * 1024);
 	stop_clock();
 	rig_init(&rig, &balance_hash, 2, NULL, false);

@@ -59,6 +59,7 @@ facts(int fd, char out[FACTS_SIZE])
 	uint32_t waiting, backlog = 0;
 	size_t n = 0;
 
+	unit_skip_when_emulated("TCP_INFO and TCP_CONGESTION");
 	assert_true(sock_backlog(fd, &waiting, &backlog));
 	assert_int_equal(
 	    getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, congestion, &len), 0);
@@ -179,6 +180,7 @@ who_waits_in_the_backlog_stays_there(void **state)
 	int fd = open_listener(&none, &a), client;
 
 	(void)state;
+	unit_skip_when_emulated("TCP_INFO and TCP_CONGESTION");
 	client = sock_connect(&a, &connected);
 	assert_true(client >= 0);
 	for (int i = 0; i < 3; i++) {
