@@ -700,11 +700,15 @@ uninstall: ## stop the service and remove what install installed, but for lfprox
 	@$(service) uninstalled $(UNIT)
 
 LINTIAN     ?= lintian
-deb: ## build the Debian package into build/deb and check it with lintian
+# ARCH=arm64: cross-built in the tree of scripts/arm64-tree.
+ARCH        ?=
+DEB         := build/deb$(addprefix -,$(ARCH))
+deb: ## build the Debian package into build/deb and check it with lintian; ARCH=arm64: cross-built, into build/deb-arm64
 	@scripts/install-deps deb
-	scripts/build-deb $(VERSION)
+	$(if $(ARCH),scripts/$(ARCH)-tree )scripts/build-deb $(VERSION)$(if \
+	    $(ARCH), $(DEB) $(ARCH))
 	$(LINTIAN) --pedantic -I --fail-on error --tag-display-limit 0 \
-	    build/deb/*.changes
-	ls -l build/deb/*.deb
+	    $(DEB)/*.changes
+	ls -l $(DEB)/*.deb
 
 -include $(shell find $(B) $(RELEASE_OBJ) -name '*.d' 2>/dev/null)
