@@ -7,8 +7,18 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "base/log.h"
+
 /* Takes the place of each connection for which memory was short. */
 static struct http_connection untracked = {.evicted = true};
+
+void
+http_connections_init(struct http_connections *connections)
+{
+	list_init(&connections->all);
+	list_init(&connections->health);
+	connections->n = connections->health_n = 0;
+}
 
 struct http_connection *
 http_connection_new(struct http_connections *connections,
@@ -40,7 +50,22 @@ http_connection_progress(
 	if (connection->evicted)
 		return;
 	list_remove(&connection->node);
-	list_append(&connections->all, &connection->node);
+	list_append(
+	    connection->health ? &connections->health : &connections->all,
+	    &connection->node);
+}
+
+void
+http_connection_request_begins(struct http_connections *connections,
+    struct http_connection *connection, bool health)
+{
+	connection->busy = true;
+	if (connection->evicted)
+		return;
+	connections->health_n += (unsigned)health;
+	connections->health_n -= (unsigned)connection->health;
+	connection->health = health;
+	http_connection_progress(connections, connection);
 }
 
 /* Starts the time-out of a drain.  libmicrohttpd starts the time only if there
@@ -64,10 +89,10 @@ http_connection_request_ends(struct http_connection *connection)
 		start_drain_timeout(connection);
 }
 
-void
-http_connections_drain(struct http_connections *connections)
+static void
+drain_list(struct list *list)
 {
-	list_for_each (node, &connections->all) {
+	list_for_each (node, list) {
 		struct http_connection *connection =
 		    container_of(node, struct http_connection, node);
 
@@ -77,26 +102,53 @@ http_connections_drain(struct http_connections *connections)
 	}
 }
 
-/* Takes the connection off the list. */
+void
+http_connections_drain(struct http_connections *connections)
+{
+	drain_list(&connections->all);
+	drain_list(&connections->health);
+}
+
+/* Takes the connection off its list. */
 static void
 http_connection_evict(
     struct http_connections *connections, struct http_connection *connection)
 {
 	list_remove(&connection->node);
 	connections->n--;
+	connections->health_n -= (unsigned)connection->health;
 	connection->evicted = true;
+}
+
+void
+http_connection_end(
+    struct http_connections *connections, struct http_connection *connection)
+{
+	if (connection->evicted)
+		return;
+	http_connection_evict(connections, connection);
+	connection->ending = true;
+	(void)shutdown(connection->fd, SHUT_RDWR);
+	if (connection->wake)
+		connection->wake(connection->wake_arg);
 }
 
 void
 http_connections_make_room(struct http_connections *connections)
 {
-	struct http_connection *oldest =
-	    container_of(connections->all.next, struct http_connection, node);
+	static struct log_limit limit;
+	struct list *list = connections->health_n > HTTP_HEALTH_RESERVED
+	                        ? &connections->health
+	                        : &connections->all;
 
 	if (connections->n < HTTP_CONNECTIONS_MAX)
 		return;
-	http_connection_evict(connections, oldest);
-	(void)shutdown(oldest->fd, SHUT_RDWR);
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "http: %u connections are open: closed the one without progress "
+	    "for longest to make room for a new one",
+	    connections->n);
+	http_connection_end(connections,
+	    container_of(list->next, struct http_connection, node));
 }
 
 void

@@ -275,7 +275,7 @@ http_bind(const struct command_env *env, const struct listen_spec *at,
 	http->addr = at->addr;
 	http->both_families = at->both_families;
 	http->loop = control_loop(env->control);
-	list_init(&http->site.connections.all);
+	http_connections_init(&http->site.connections);
 	list_init(&http->site.live.viewers);
 	list_init(&http->site.commands);
 	http->site.run = on_resumed;

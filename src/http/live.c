@@ -8,6 +8,7 @@
 
 #include "base/aligned_timer.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/text_out.h"
 #include "http/snapshot.h"
 
@@ -46,15 +47,22 @@ unref_snapshot(struct live_snapshot *snapshot)
 /* -- snapshots -- */
 
 static void
+resume_viewer(void *arg)
+{
+	struct viewer *v = arg;
+
+	if (!v->suspended)
+		return;
+	v->suspended = false;
+	v->connection->wake = NULL;
+	MHD_resume_connection(v->mhd);
+}
+
+static void
 resume_viewers(struct live *live)
 {
-	list_for_each_safe (node, &live->viewers) {
-		struct viewer *v = container_of(node, struct viewer, node);
-
-		if (v->suspended)
-			MHD_resume_connection(v->mhd);
-		v->suspended = false;
-	}
+	list_for_each_safe (node, &live->viewers)
+		resume_viewer(container_of(node, struct viewer, node));
 }
 
 static void
@@ -200,6 +208,7 @@ free_viewer(void *arg)
 	struct viewer *v = arg;
 
 	list_remove(&v->node);
+	v->live->viewers_n--;
 	unref_snapshot(v->reads);
 	free(v);
 }
@@ -218,6 +227,15 @@ take_newest(struct viewer *v)
 	v->sent = 0;
 }
 
+static void
+suspend_viewer(struct viewer *v)
+{
+	v->suspended = true;
+	v->connection->wake = resume_viewer;
+	v->connection->wake_arg = v;
+	MHD_suspend_connection(v->mhd);
+}
+
 /* The MHD_ContentReaderCallback of a viewer: gives it the next bytes, ends it,
  * or suspends it until the next snapshot. */
 static ssize_t
@@ -231,23 +249,45 @@ read_live(void *arg, uint64_t pos, char *to, size_t max)
 		unref_snapshot(v->reads);
 		v->reads = NULL;
 	}
-	if (!v->reads && v->connection && v->connection->draining)
+	if (v->connection->ending || (!v->reads && v->connection->draining))
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	if (!v->reads)
 		take_newest(v);
 	if (!v->reads) {
-		v->suspended = true;
-		MHD_suspend_connection(v->mhd);
+		suspend_viewer(v);
 		return 0;
 	}
-	if (v->connection)
-		http_connection_progress(v->connections, v->connection);
+	http_connection_progress(v->connections, v->connection);
 	n = v->reads->size - v->sent;
 	if (n > max)
 		n = max;
 	memcpy(to, v->reads->text + v->sent, n);
 	v->sent += n;
 	return (ssize_t)n;
+}
+
+/* Ends the oldest viewer if there are too many.  A viewer that has been ended
+ * stays in the list until libmicrohttpd runs next. */
+static void
+make_room(struct live *live)
+{
+	static struct log_limit limit;
+
+	if (live->viewers_n < LIVE_VIEWERS_MAX)
+		return;
+	list_for_each (node, &live->viewers) {
+		struct viewer *v = container_of(node, struct viewer, node);
+
+		if (v->connection->ending)
+			continue;
+		log_limited(&limit, LOG_LEVEL_WARNING,
+		    "http: %u clients view the live stream: closed the oldest "
+		    "one to make room for a new one",
+		    LIVE_VIEWERS_MAX);
+		http_connection_end(v->connections, v->connection);
+		live->run(live->run_arg);
+		return;
+	}
 }
 
 struct MHD_Response *
@@ -259,11 +299,13 @@ live_response(struct live *live, struct MHD_Connection *mhd,
 
 	if (!v)
 		return NULL;
+	make_room(live);
 	v->live = live;
 	v->mhd = mhd;
 	v->connections = connections;
 	v->connection = connection;
 	list_append(&live->viewers, &v->node);
+	live->viewers_n++;
 	response = MHD_create_response_from_callback(
 	    MHD_SIZE_UNKNOWN, BLOCK_SIZE, read_live, v, free_viewer);
 	if (!response) {

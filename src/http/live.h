@@ -25,6 +25,8 @@
 #define LIVE_PERIOD_S 1.0
 /* For each LIVE_BYTES of a snapshot the period is LIVE_PERIOD_S longer. */
 #define LIVE_BYTES (1024 * 1024)
+/* Viewers at a time; a further one takes the place of the oldest. */
+#define LIVE_VIEWERS_MAX 64
 /* The most time of a turn of the loop in which a snapshot is made. */
 #define LIVE_TURN_NS (500 * 1000)
 
@@ -33,10 +35,11 @@ struct live_snapshot;
 struct live {
 	const struct command_env *env;
 	struct ev_loop *loop;
-	ev_timer period; /* while there are viewers */
-	ev_timer sample; /* of the history */
-	ev_timer turn;   /* while a snapshot is being made */
-	struct list viewers;
+	ev_timer period;     /* while there are viewers */
+	ev_timer sample;     /* of the history */
+	ev_timer turn;       /* while a snapshot is being made */
+	struct list viewers; /* oldest first */
+	unsigned viewers_n;
 	struct live_snapshot *newest; /* NULL: none so far */
 	struct answer_rest *making;   /* NULL: none */
 	struct text_out *text;        /* of what is being made */
@@ -55,7 +58,8 @@ void live_start(struct live *live, const struct command_env *env,
 void live_stop(struct live *live);
 
 /* Returns a response that streams to the connection, or NULL if memory is
- * short.  It ends when the connection is drained. */
+ * short.  The response ends when the connection is drained.  Ends the oldest
+ * viewer if there are LIVE_VIEWERS_MAX. */
 struct MHD_Response *live_response(struct live *live,
     struct MHD_Connection *mhd, struct http_connections *connections,
     struct http_connection *connection);

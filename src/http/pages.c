@@ -97,6 +97,15 @@ http_page_find(const char *path)
 	return http_page_find_words(path);
 }
 
+bool
+http_page_is_health(const char *path)
+{
+	const struct http_page *page = http_page_find(path);
+
+	return page &&
+	       (page->kind == PAGE_HEALTHZ || page->kind == PAGE_READYZ);
+}
+
 /* Finds the page by `;csv` or `;json`, since the path of HAProxy's page is
  * configurable.  Clients append this, and perhaps more options, to the path, as
  * in `/haproxy?stats;csv;norefresh`. */

@@ -47,6 +47,9 @@ unsigned http_page_make(const struct http_page *page,
 /* Returns the page with that path, or NULL. */
 const struct http_page *http_page_find(const char *path);
 
+/* Returns whether the path is that of a page for monitors of health. */
+bool http_page_is_health(const char *path);
+
 /* Returns the page that HAProxy shows for a path or a query with `;csv` or
  * `;json`, or NULL if text has neither. */
 const struct http_page *http_page_find_words(const char *text);

@@ -17,7 +17,7 @@ struct password_check {
 	struct passwords *passwords;
 	char *path;
 	char name[USER_NAME_SIZE], password[PASSWORD_SIZE];
-	password_done *done;
+	password_done *done; /* NULL: the caller has gone */
 	void *arg;
 	/* The thread's until it has sent `ended`. */
 	struct password_verdict verdict;
@@ -50,7 +50,8 @@ passwords_thread(void *arg)
 static void
 end_check(struct password_check *c)
 {
-	c->done(c->arg, &c->verdict);
+	if (c->done)
+		c->done(c->arg, &c->verdict);
 	free_check(c);
 }
 
@@ -164,4 +165,21 @@ password_check(struct passwords *passwords, const char *path, const char *name,
 	if (!passwords->present)
 		ev_timer_start(passwords->loop, &passwords->begin);
 	return true;
+}
+
+void
+passwords_forget(struct passwords *passwords, const void *arg)
+{
+	if (passwords->present && passwords->present->arg == arg)
+		passwords->present->done = NULL;
+	list_for_each_safe (node, &passwords->waiting) {
+		struct password_check *c =
+		    container_of(node, struct password_check, node);
+
+		if (c->arg != arg)
+			continue;
+		list_remove(&c->node);
+		passwords->waiting_n--;
+		free_check(c);
+	}
 }

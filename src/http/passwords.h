@@ -56,4 +56,7 @@ bool password_check(struct passwords *passwords, const char *path,
     const char *name, const char *password, password_done *done,
     void *arg) MUST_CHECK;
 
+/* Gives no verdict to arg, which is freed. */
+void passwords_forget(struct passwords *passwords, const void *arg);
+
 #endif

@@ -21,10 +21,20 @@ http_site_spec(const struct http_site *site)
 
 /* -- waiting -- */
 
+static void
+wake_request(void *arg)
+{
+	http_request_resume(arg);
+}
+
 void
 http_request_suspend(struct http_request *request)
 {
+	struct http_connection *connection = http_connection_of(request->mhd);
+
 	request->suspended = true;
+	connection->wake = wake_request;
+	connection->wake_arg = request;
 	MHD_suspend_connection(request->mhd);
 }
 
@@ -34,6 +44,7 @@ http_request_resume(struct http_request *request)
 	if (!request->suspended)
 		return;
 	request->suspended = false;
+	http_connection_of(request->mhd)->wake = NULL;
 	MHD_resume_connection(request->mhd);
 	request->site->run(request->site->run_arg);
 }
@@ -225,11 +236,12 @@ http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
 	(void)version;
 	if (!r) {
 		*request = request_new(site, connection);
-		http_connection_of(connection)->busy = true;
-		http_connection_progress(
-		    &site->connections, http_connection_of(connection));
+		http_connection_request_begins(&site->connections,
+		    http_connection_of(connection), http_page_is_health(url));
 		return *request ? MHD_YES : MHD_NO;
 	}
+	if (http_connection_of(connection)->ending)
+		return MHD_NO;
 	if (*upload_data_size > 0) {
 		take_body(r, upload_data, *upload_data_size);
 		*upload_data_size = 0;
@@ -262,6 +274,7 @@ http_on_completed(void *arg, struct MHD_Connection *connection, void **request,
 	http_connection_request_ends(http_connection_of(connection));
 	if (!r)
 		return;
+	passwords_forget(&r->site->auth.passwords, r);
 	command_run_free(r->command);
 	explicit_bzero(&r->verdict, sizeof(r->verdict));
 	if (r->body)

@@ -321,6 +321,62 @@ sessions_now() {
 	done
 }
 
+foes() {
+	spawn "$1" python3 -B "$ROOT/tests/behaviour/httpfoestool.py" "$1" \
+	    "$HTTP" "$2"
+}
+
+# connections_are N: the server has that many.
+connections_are() {
+	[ "$(ss -Htn state established "sport = :${HTTP##*:}" | wc -l)" -eq "$1" ]
+}
+
+# Symptom: viewers kept their places until the next snapshot, so that a burst of
+# them had the port refuse everybody.
+@test "http: viewers take a part of the port, and keep no monitor out" {
+	start_app a
+	monitored a
+	foes viewers 300
+	for _ in {1..20}; do
+		ask 200 /healthz
+		ask 200 /readyz
+	done
+	wait_for 60 has_line viewers '^viewing 300$'
+	wait_for 10 connections_are 64
+	lfproxy_said 'http: 64 clients view the live stream: closed the oldest'
+	ask 200 /healthz
+	end viewers
+	stop_lfproxy
+}
+
+# answered_again: the connection has got a second answer.
+answered_again() {
+	while read -r -t 1 -u "$health" line; do
+		[[ $line != 'HTTP/1.1 200'* ]] || return 0
+	done
+	return 1
+}
+
+@test "http: commands that wait keep no monitor out, and health keeps its place" {
+	start_app a
+	monitored a
+	sed -i 's/^http = .*/& level=admin/' "$T/lfproxy.ini"
+	"$CTL" -S "$T/admin.sock" reload
+	exec {health}<>"/dev/tcp/${HTTP/:/\/}"
+	printf 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n' >&"$health"
+	read -r -t 60 -u "$health" line
+	equal "the answer" $'HTTP/1.1 200 OK\r' "$line"
+	foes commands 300
+	wait_for 60 has_line commands '^ready'
+	ask 200 /healthz
+	lfproxy_said 'http: 256 connections are open: closed the one without'
+	printf 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n' >&"$health"
+	wait_for 60 answered_again
+	exec {health}>&-
+	end commands
+	stop_lfproxy
+}
+
 # bats test_tags=covered
 @test "http: lfproxy stops while the page is looked at" {
 	start_app a

@@ -4,6 +4,7 @@
 
     httpfoestool.py unread ADDRESS COUNT [tls]
     httpfoestool.py viewers ADDRESS COUNT [tls]
+    httpfoestool.py commands ADDRESS COUNT [tls]
 
 unread: COUNT connections ask for more answers than buffers hold, and read
 nothing.  Prints `ready` once all have got a part of it, then `ended` when the
@@ -12,6 +13,8 @@ server has closed all.
 viewers: COUNT connections ask for the live stream, one after another, and read
 the answer's head.  Prints `viewing N`, the number of those that got status 200, then
 `ended` when the server has closed all.
+commands: COUNT connections run a command that waits for an hour.  Prints `ready`
+once all have sent that, then the same.
 """
 import select
 import socket
@@ -21,6 +24,11 @@ import sys
 WAIT_S = 120
 REQUESTS = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8
 LIVE = b"GET /api/v1/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+BODY = b'{"command": "wait 1h"}'
+COMMAND = (
+    b"POST /api/v1/command HTTP/1.1\r\nHost: localhost\r\n"
+    b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(BODY)
+) + BODY
 
 
 def connected(address, tls):
@@ -65,10 +73,12 @@ def main():
         if mode == "viewers":
             s.sendall(LIVE)
             viewing += s.recv(100).startswith(b"HTTP/1.1 200")
+        elif mode == "commands":
+            s.sendall(COMMAND)
         else:
             s.sendall(REQUESTS)
             select.select([s], [], [], WAIT_S)
-    print("ready" if mode == "unread" else f"viewing {viewing}", flush=True)
+    print(f"viewing {viewing}" if mode == "viewers" else "ready", flush=True)
     wait_for_ends(sockets)
 
 
