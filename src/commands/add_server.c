@@ -42,23 +42,48 @@ allow_server_name(struct call *call, const char *name)
 
 static struct server *
 add_from_words(struct call *call, const struct backend *backend,
-    const char *name, bool *ret_enabled)
+    const char *name, struct server_words *ret_words)
 {
-	struct server_words words;
 	struct err_list errors;
 	struct server *s;
 
 	if (!server_words_read(
-	        backend->spec, name, call->args + 1, &words, call->err))
+	        backend->spec, name, call->args + 1, ret_words, call->err))
 		return NULL;
 	err_list_init(&errors);
 	s = control_add_server(
-	    call->env->control, backend, words.value, &errors);
+	    call->env->control, backend, ret_words->value, &errors);
 	if (!s)
 		fail_edit(call, &errors);
 	err_list_fini(&errors);
-	*ret_enabled = words.enabled;
 	return s;
+}
+
+/* Warns that the server lacks what the servers of its backend have. */
+static void
+warn_missing(const struct call *call, const char *server, const char *what,
+    const char *word, const char *verb)
+{
+	call_say(call, SEVERITY_WARNING,
+	    "Server %s has no %s, unlike its backend's servers: the word '%s' "
+	    "is missing. To have one, use 'del server', 'add server ... %s' "
+	    "and '%s'.",
+	    server, what, word, word, verb);
+}
+
+/* Answers as HAProxy does, followed by warnings on lines of their own. */
+static void
+answer_added(const struct call *call, const struct server_words *words)
+{
+	const char *server = call_arg(call, 0);
+
+	call_say(call, SEVERITY_INFO, "New server registered.");
+	if (words->unchecked)
+		warn_missing(
+		    call, server, "health check", "check", "enable health");
+	if (words->unasked)
+		warn_missing(
+		    call, server, "agent", "agent-check", "enable agent");
 }
 
 static void
@@ -78,7 +103,7 @@ run_add_server(struct call *call)
 	const struct backend *b;
 	struct server *s;
 	const char *name;
-	bool enabled;
+	struct server_words words;
 
 	b = call_server_backend(call, call_arg(call, 0), &name);
 	if (!b)
@@ -92,13 +117,13 @@ run_add_server(struct call *call)
 	if (backend_find_server(b, name))
 		return err_set(call->err,
 		    "Already exists a server with the same name in backend.");
-	s = add_from_words(call, b, name, &enabled);
+	s = add_from_words(call, b, name, &words);
 	if (!s)
 		return false;
 	audit_added(call, s);
-	if (enabled)
+	if (words.enabled)
 		operator_set_admin(s, SERVER_READY);
-	call_say(call, SEVERITY_INFO, "New server registered.");
+	answer_added(call, &words);
 	return true;
 }
 

@@ -327,8 +327,13 @@ server_words_read(const struct backend_spec *backend, const char *name,
 	if (r.check_header && !append_option(&r, "check_send_proxy", r.version))
 		return false;
 	/* A server that tracks another has neither a check nor an agent. */
-	return (r.tracks ||
-	           ((r.checks || append_option(&r, "check", "off")) &&
-	               (r.agent || append_option(&r, "agent", "off")))) &&
-	       is_printable(&r);
+	if (!r.tracks) {
+		ret_words->unchecked =
+		    !r.checks && backend->check.kind != CHECK_OFF;
+		ret_words->unasked = !r.agent && backend->agent.on;
+		if ((!r.checks && !append_option(&r, "check", "off")) ||
+		    (!r.agent && !append_option(&r, "agent", "off")))
+			return false;
+	}
+	return is_printable(&r);
 }

@@ -18,6 +18,9 @@
 struct server_words {
 	char value[DRAFT_VALUE_MAX + 1]; /* NAME ADDR OPTION=VALUE ... */
 	bool enabled;                    /* `enabled`: to be used at once */
+	/* The backend's servers have checks, or an agent, and this one has
+	 * none because the words do not say whether it has. */
+	bool unchecked, unasked;
 };
 
 /* Reads words: the address and what follows it, with NULL at the end.  As in

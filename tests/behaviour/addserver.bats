@@ -22,6 +22,14 @@ del() {
 	said del server "$1" "Server deleted."
 }
 
+# registered_without WHAT WORD COMMAND SERVER: the answer for a server that lacks
+# what the backend's servers have.
+registered_without() {
+	printf '%s\n' "New server registered." "Server $4 has no $1, unlike its\
+ backend's servers: the word '$2' is missing. To have one, use 'del server',\
+ 'add server ... $2' and '$3'."
+}
+
 # done_ COMMAND...: it has no answer.
 done_() {
 	said "$@" ""
@@ -157,7 +165,8 @@ reloads() {
 	BACKEND=$'check = connect interval=50ms fall=2' web a
 	wait_for 10 has status a UP
 	add app/b "127.0.0.1:$nobody" check inter 60 fall 2
-	add app/c "127.0.0.1:$nobody"
+	said add server app/c "127.0.0.1:$nobody" "$(registered_without \
+	    'health check' check 'enable health' app/c)"
 	done_ enable server app/b
 	done_ enable server app/c
 	said enable health app/c \
@@ -192,6 +201,25 @@ reloads() {
 	equal "agent" "" "$(column agent_status b)"
 	done_ enable agent app/b
 	wait_for 10 has agent_status b L4CON
+}
+
+# bats test_tags=onethread
+@test "addserver: a server without its backend's checks or agent has a warning" {
+	start_app a
+	BACKEND="check = http path=/
+agent = on port=$(free_port)" web a
+	said add server app/b "$(addr a)" check "$(registered_without \
+	    agent agent-check 'enable agent' app/b)"
+	said add server app/c "$(addr a)" check=off agent=off \
+	    "New server registered."
+	said add server app/d "$(addr a)" track app/a "New server registered."
+	said add server app/e "$(addr a)" check agent-check \
+	    "New server registered."
+	# A line each, with the severity of each.
+	printf 'set severity-output number;add server app/f %s agent-check\n' \
+	    "$(addr a)" | socat -t 60 - "UNIX-CONNECT:$ADMIN" >"$T/answer"
+	grep -qxF '[6]: New server registered.' "$T/answer"
+	grep -q '^\[4\]: Server app/f has no health check,' "$T/answer"
 }
 
 # bats test_tags=slow

@@ -113,6 +113,11 @@ signed_in() {
 	served "users=$T/users"
 	command_is 200 'wait 300ms' -u alice:secret
 	equal answer '{"answer":"Done."}' "$output"
+	# A warning follows the answer.
+	command_is 200 'add server app/c 127.0.0.1:3' -u alice:secret
+	[[ $output == '{"answer":"New server registered.\nServer app/c has no'* ]] ||
+	    fail "$output"
+	command_is 200 'del server app/c' -u alice:secret
 	sed -i 's/^server = a.*/& weight=50/' "$T/lfproxy.ini"
 	command_is 200 reload -u alice:secret
 	[[ $output == *'weight: 100 -> 50'* ]] || fail "$output"
