@@ -6,6 +6,7 @@
 
 #include <openssl/x509.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 
 /* The authorities of a chain, the last issuer first; a set of them is a mask of
@@ -15,14 +16,26 @@ enum { ROOT, UPPER, LOWER, AUTHORITIES };
 /* Added to the time of day that OpenSSL sees. */
 static time_t passed_s;
 
+/* Takes the place of gettimeofday(2) for OpenSSL 3.2 and later. */
+int
+gettimeofday(struct timeval *restrict ret_now, void *restrict zone)
+{
+	struct timespec now;
+
+	(void)zone;
+	clock_gettime(CLOCK_REALTIME, &now);
+	ret_now->tv_sec = now.tv_sec + passed_s;
+	ret_now->tv_usec = now.tv_nsec / 1000;
+	return 0;
+}
+
 /* Takes the place of time(3) for OpenSSL and lfproxy. */
 time_t
 time(time_t *ret_now)
 {
-	struct timespec now;
+	struct timeval now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	now.tv_sec += passed_s;
+	gettimeofday(&now, NULL);
 	if (ret_now)
 		*ret_now = now.tv_sec;
 	return now.tv_sec;
