@@ -186,7 +186,7 @@ every_target() {
 @test "log: the package's logrotate file rotates it, and loses no line" {
 	local n file
 
-	n=$(($(scaled 2000) / 8 * 8))
+	n=$(($(scaled 8000) / 8 * 8))
 	start_streams a
 	mkdir -m 750 "$T/logs"
 	logging "file=$T/logs/access.log" "file=$T/logs/access.json format=json"
