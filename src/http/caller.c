@@ -3,6 +3,7 @@
  */
 #include "http/caller.h"
 
+#include <errno.h>
 #include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,19 +160,27 @@ on_password(void *arg, const struct password_verdict *verdict)
 	http_request_resume(r);
 }
 
+static bool
+refuse_to_wait(struct http_refusal *refusal, uint64_t wait_ms)
+{
+	(void)refuse(refusal, MHD_HTTP_TOO_MANY_REQUESTS,
+	    "too many wrong passwords came from this address; wait");
+	refusal->retry_after_s = (unsigned)(wait_ms / 1000) + 1;
+	return false;
+}
+
 /* Begins to check a password, unless the address has to wait. */
 static enum caller_state
 begin_check(struct http_request *r, const struct http_spec *spec,
     const char *name, const char *password, struct http_refusal *refusal)
 {
 	struct http_auth *auth = &r->site->auth;
-	uint64_t wait_ms =
-	    http_failures_wait_ms(&auth->failures, &r->from, clock_now_ms());
+	uint64_t wait_ms = http_failures_wait_ms(
+	    &auth->passwords.failures, &r->from, clock_now_ms());
+	int rc;
 
 	if (wait_ms > 0) {
-		(void)refuse(refusal, MHD_HTTP_TOO_MANY_REQUESTS,
-		    "too many wrong passwords came from this address; wait");
-		refusal->retry_after_s = (unsigned)(wait_ms / 1000) + 1;
+		(void)refuse_to_wait(refusal, wait_ms);
 		return CALLER_REFUSED;
 	}
 	if (strlen(name) >= USER_NAME_SIZE ||
@@ -180,9 +189,12 @@ begin_check(struct http_request *r, const struct http_spec *spec,
 		    "the name or the password is too long");
 		return CALLER_REFUSED;
 	}
-	if (!password_check(&auth->passwords, spec->users, name, password,
-	        on_password, r)) {
-		(void)refuse(refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
+	rc = password_check(&auth->passwords, spec->users, &r->from, name,
+	    password, on_password, r);
+	if (rc < 0) {
+		(void)refuse(refusal,
+		    rc == -EAGAIN ? MHD_HTTP_TOO_MANY_REQUESTS
+		                  : MHD_HTTP_SERVICE_UNAVAILABLE,
 		    "too many passwords are being checked; try again");
 		refusal->retry_after_s = 1;
 		return CALLER_REFUSED;
@@ -195,21 +207,19 @@ begin_check(struct http_request *r, const struct http_spec *spec,
 static bool
 take_verdict(struct http_request *r, struct http_refusal *refusal)
 {
-	struct http_auth *auth = &r->site->auth;
 	const struct password_verdict *v = &r->verdict;
 
 	r->has_verdict = false;
-	if (v->ok) {
-		http_failures_forget(&auth->failures, &r->from);
+	if (v->ok)
 		return true;
-	}
+	if (v->wait_ms > 0)
+		return refuse_to_wait(refusal, v->wait_ms);
 	if (v->err.text[0]) {
 		log_limited(&r->site->auth_errors, LOG_LEVEL_WARNING,
 		    "http: no user can sign in: %s", v->err.text);
 		return refuse(refusal, MHD_HTTP_INTERNAL_SERVER_ERROR,
 		    "passwords cannot be checked; the log says why");
 	}
-	http_failures_add(&auth->failures, &r->from, clock_now_ms());
 	log_limited(&r->site->auth_failures, LOG_LEVEL_WARNING,
 	    "http: a wrong name or password from %s", r->from_text);
 	return refuse(refusal, MHD_HTTP_UNAUTHORIZED,

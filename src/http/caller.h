@@ -19,7 +19,6 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "http/failures.h"
 #include "http/passwords.h"
 #include "http/sessions.h"
 
@@ -29,7 +28,6 @@ struct http_site;
 /* The state of signing in at one HTTP port. */
 struct http_auth {
 	struct http_sessions sessions;
-	struct http_failures failures;
 	struct passwords passwords;
 };
 

@@ -3,11 +3,13 @@
  */
 #include "http/passwords.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/clock.h"
 #include "base/thread.h"
 
 #define NICE_MOST 19
@@ -15,6 +17,8 @@
 struct password_check {
 	struct list node;
 	struct passwords *passwords;
+	struct password_queue *queue;
+	struct endpoint from;
 	char *path;
 	char name[USER_NAME_SIZE], password[PASSWORD_SIZE];
 	password_done *done; /* NULL: the caller has gone */
@@ -55,40 +59,83 @@ end_check(struct password_check *c)
 	free_check(c);
 }
 
-/* Begins the first check that waits, unless one is under way. */
+static void
+remove_from_queue(struct password_check *c)
+{
+	list_remove(&c->node);
+	c->queue->n--;
+}
+
+/* Returns the check that begins next, removed from its queue, or NULL. */
+static struct password_check *
+take_next(struct passwords *p)
+{
+	struct password_queue *queue = p->known.n > 0 ? &p->known : &p->others;
+	struct password_check *c;
+
+	if (queue->n == 0)
+		return NULL;
+	c = container_of(queue->waiting.next, struct password_check, node);
+	remove_from_queue(c);
+	return c;
+}
+
+/* Counts the attempt and starts the thread.  Returns false with the verdict
+ * filled if the address has to wait, or no thread can be started. */
+static bool
+begin_check(struct passwords *p, struct password_check *c)
+{
+	uint64_t now_ms = clock_now_ms();
+	int rc;
+
+	c->verdict.wait_ms =
+	    http_failures_wait_ms(&p->failures, &c->from, now_ms);
+	if (c->verdict.wait_ms > 0)
+		return false;
+	p->present = c;
+	rc = thread_start(&p->thread, NULL, passwords_thread, c);
+	if (rc == 0) {
+		http_failures_add(&p->failures, &c->from, now_ms);
+		return true;
+	}
+	p->present = NULL;
+	return err_set(
+	    &c->verdict.err, "no thread can be started: %s", strerror(rc));
+}
+
+/* Begins the next check, unless one is under way. */
 static void
 begin_next(struct passwords *p)
 {
-	while (!p->present && !list_empty(&p->waiting)) {
-		struct password_check *c =
-		    container_of(p->waiting.next, struct password_check, node);
-		int rc;
+	struct password_check *c;
 
-		list_remove(&c->node);
-		p->waiting_n--;
-		p->present = c;
-		rc = thread_start(&p->thread, NULL, passwords_thread, c);
-		if (rc == 0)
-			return;
-		p->present = NULL;
-		err_set(&c->verdict.err, "no thread can be started: %s",
-		    strerror(rc));
-		end_check(c);
-	}
+	while (!p->present && (c = take_next(p)))
+		if (!begin_check(p, c))
+			end_check(c);
+}
+
+/* Ends the check that was under way, whose thread has ended. */
+static void
+end_present(struct passwords *p)
+{
+	struct password_check *c = p->present;
+
+	(void)pthread_join(p->thread, NULL);
+	p->present = NULL;
+	if (c->verdict.ok)
+		http_failures_forget(&p->failures, &c->from);
+	else if (c->verdict.err.text[0])
+		http_failures_take_back(&p->failures, &c->from);
+	end_check(c);
 }
 
 static void
 on_check_ended(struct ev_loop *loop, ev_async *ended, int events)
 {
-	struct passwords *p = ended->data;
-	struct password_check *c = p->present;
-
 	(void)loop;
 	(void)events;
-	(void)pthread_join(p->thread, NULL);
-	p->present = NULL;
-	end_check(c);
-	begin_next(p);
+	end_present(ended->data);
+	begin_next(ended->data);
 }
 
 static void
@@ -104,67 +151,117 @@ passwords_start(struct passwords *passwords, struct ev_loop *loop)
 {
 	passwords->loop = loop;
 	passwords->present = NULL;
-	passwords->waiting_n = 0;
-	list_init(&passwords->waiting);
+	list_init(&passwords->known.waiting);
+	list_init(&passwords->others.waiting);
 	ev_async_init(&passwords->ended, on_check_ended);
 	ev_timer_init(&passwords->begin, on_begin, 0., 0.);
 	passwords->ended.data = passwords->begin.data = passwords;
 	ev_async_start(loop, &passwords->ended);
 }
 
+static void
+stop_queue(struct password_queue *queue)
+{
+	list_for_each_safe (node, &queue->waiting) {
+		struct password_check *c =
+		    container_of(node, struct password_check, node);
+
+		remove_from_queue(c);
+		err_set(&c->verdict.err, "the HTTP port closes");
+		end_check(c);
+	}
+}
+
 void
 passwords_stop(struct passwords *passwords)
 {
-	struct password_check *present = passwords->present;
-
 	if (!passwords->loop)
 		return;
 	ev_async_stop(passwords->loop, &passwords->ended);
 	ev_timer_stop(passwords->loop, &passwords->begin);
-	if (present) {
-		(void)pthread_join(passwords->thread, NULL);
-		passwords->present = NULL;
-		end_check(present);
-	}
-	list_for_each_safe (node, &passwords->waiting) {
-		struct password_check *c =
-		    container_of(node, struct password_check, node);
-
-		list_remove(&c->node);
-		err_set(&c->verdict.err, "the HTTP port closes");
-		end_check(c);
-	}
-	passwords->waiting_n = 0;
+	if (passwords->present)
+		end_present(passwords);
+	stop_queue(&passwords->known);
+	stop_queue(&passwords->others);
 }
 
-bool
-password_check(struct passwords *passwords, const char *path, const char *name,
-    const char *password, password_done *done, void *arg)
+static unsigned
+waiting_of_site(const struct password_queue *queue, const struct endpoint *from)
 {
-	struct password_check *c;
+	unsigned n = 0;
 
-	if (passwords->waiting_n >= PASSWORDS_WAITING_MAX)
-		return false;
-	c = calloc(1, sizeof(*c));
+	list_for_each (node, &queue->waiting) {
+		const struct password_check *c =
+		    container_of(node, struct password_check, node);
+
+		n += (unsigned)http_failures_same_site(&c->from, from);
+	}
+	return n;
+}
+
+static struct password_check *
+check_new(const char *path, const char *name, const char *password)
+{
+	struct password_check *c = calloc(1, sizeof(*c));
+
 	if (!c)
-		return false;
+		return NULL;
 	c->path = strdup(path);
 	if (!c->path) {
 		free(c);
-		return false;
+		return NULL;
 	}
-	c->passwords = passwords;
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	snprintf(c->password, sizeof(c->password), "%s", password);
+	return c;
+}
+
+int
+password_check(struct passwords *passwords, const char *path,
+    const struct endpoint *from, const char *name, const char *password,
+    password_done *done, void *arg)
+{
+	struct password_queue *queue =
+	    http_failures_knows(&passwords->failures, from)
+	        ? &passwords->known
+	        : &passwords->others;
+	struct password_check *c;
+
+	if (waiting_of_site(&passwords->known, from) +
+	        waiting_of_site(&passwords->others, from) >=
+	    PASSWORDS_WAITING_SITE)
+		return -EAGAIN;
+	if (queue->n >= PASSWORDS_WAITING_MAX)
+		return -EBUSY;
+	c = check_new(path, name, password);
+	if (!c)
+		return -ENOMEM;
+	c->passwords = passwords;
+	c->queue = queue;
+	c->from = *from;
 	c->done = done;
 	c->arg = arg;
-	list_append(&passwords->waiting, &c->node);
-	passwords->waiting_n++;
+	list_append(&queue->waiting, &c->node);
+	queue->n++;
 	/* The check begins in a later turn of the loop: done is not called from
 	 * within this function, even if no thread can be started. */
 	if (!passwords->present)
 		ev_timer_start(passwords->loop, &passwords->begin);
-	return true;
+	return 0;
+}
+
+static void
+forget_in_queue(struct password_queue *queue, const void *arg)
+{
+	list_for_each_safe (node, &queue->waiting) {
+		struct password_check *c =
+		    container_of(node, struct password_check, node);
+
+		if (c->arg != arg)
+			continue;
+		remove_from_queue(c);
+		free_check(c);
+	}
 }
 
 void
@@ -172,14 +269,6 @@ passwords_forget(struct passwords *passwords, const void *arg)
 {
 	if (passwords->present && passwords->present->arg == arg)
 		passwords->present->done = NULL;
-	list_for_each_safe (node, &passwords->waiting) {
-		struct password_check *c =
-		    container_of(node, struct password_check, node);
-
-		if (c->arg != arg)
-			continue;
-		list_remove(&c->node);
-		passwords->waiting_n--;
-		free_check(c);
-	}
+	forget_in_queue(&passwords->known, arg);
+	forget_in_queue(&passwords->others, arg);
 }

@@ -4,6 +4,11 @@
  *
  *   password_check --queue--> thread (the file of users, crypt) --> done
  *
+ * An attempt counts against its address when its check begins (failures.h), and
+ * is refused then if the address has to wait.  Networks from which users have
+ * signed in have a queue of their own, which is served first, so guesses from
+ * many addresses do not keep these users out.
+ *
  * The thread has the lowest priority, so guesses cost sessions nothing.  All
  * functions run on the control thread, as does done.
  */
@@ -16,11 +21,13 @@
 
 #include "base/list.h"
 #include "config/users_file.h"
+#include "http/failures.h"
 #include "http/sessions.h"
 
-/* The most checks that wait. */
-#define PASSWORDS_WAITING_MAX 16
-#define PASSWORD_SIZE         256
+/* The most checks that wait: in a queue, and of a site's in both. */
+#define PASSWORDS_WAITING_MAX  128
+#define PASSWORDS_WAITING_SITE 16
+#define PASSWORD_SIZE          256
 
 struct password_check;
 
@@ -28,15 +35,19 @@ struct passwords {
 	struct ev_loop *loop;
 	ev_async ended; /* sent by the thread, as its last act */
 	ev_timer begin;
-	struct list waiting;
-	unsigned waiting_n;
+	struct password_queue {
+		struct list waiting;
+		unsigned n;
+	} known, others;
+	struct http_failures failures;
 	struct password_check *present; /* in the thread; NULL: none */
 	pthread_t thread;
 };
 
 struct password_verdict {
 	bool ok;
-	struct user user;         /* if ok */
+	uint64_t wait_ms; /* not 0: not checked, the address has to wait */
+	struct user user; /* if ok */
 	struct users_stamp stamp; /* of the file, before it was read */
 	struct err err;           /* if not: empty for a wrong password */
 };
@@ -51,10 +62,11 @@ void passwords_start(struct passwords *passwords, struct ev_loop *loop);
 void passwords_stop(struct passwords *passwords);
 
 /* Checks the password by the file at path.  done is called once, never from
- * within this call.  Returns false when too many wait, or memory is short. */
-bool password_check(struct passwords *passwords, const char *path,
-    const char *name, const char *password, password_done *done,
-    void *arg) MUST_CHECK;
+ * within this call.  Returns 0, -EAGAIN when too many of that site wait, -EBUSY
+ * when too many wait, or -ENOMEM. */
+int password_check(struct passwords *passwords, const char *path,
+    const struct endpoint *from, const char *name, const char *password,
+    password_done *done, void *arg) MUST_CHECK;
 
 /* Gives no verdict to arg, which is freed. */
 void passwords_forget(struct passwords *passwords, const void *arg);

@@ -227,6 +227,42 @@ signed_in() {
 	call 200 session -u 'bob:b:ob'
 }
 
+# guesses PASSWORD COUNT [NETWORK]: see guesstool.py.
+guesses() {
+	spawn guesses python3 -B "$ROOT/tests/behaviour/guesstool.py" \
+	    "${HTTP#http://}" "$@"
+}
+
+# Symptom: an attempt counted when it had failed, so that others began meanwhile.
+@test "users: five of many wrong passwords at the same time are tried" {
+	served "users=$T/users"
+	guesses x 40
+	finish guesses 60
+	equal "those tried" 5 "$(grep -c '^401' "$T/guesses.out")"
+	equal "those refused" 35 "$(grep -c '^429' "$T/guesses.out")"
+	call 429 session -u alice:secret
+	# Right ones at the same time are no failures.
+	guesses secret! 12 127.0.0.3
+	finish guesses 60
+	equal "those let in" 12 "$(grep -c '^200' "$T/guesses.out")"
+}
+
+# Symptom: users were told that too many passwords were being checked.
+@test "users: guesses from many addresses do not delay who signed in before" {
+	(umask 077 && printf 'alice:%s:admin\n' "$(openssl passwd -6 \
+	    -salt 'rounds=60000$abcdefgh' secret)" >"$T/users")
+	served "users=$T/users"
+	call 200 session -H "$JSON" -d '{"user":"alice","password":"secret"}'
+	guesses x 60 127.0.1.
+	wait_for 60 has_line guesses 401
+	call 200 session -H "$JSON" -d '{"user":"alice","password":"secret"}'
+	[ "$(grep -c 401 "$T/guesses.out")" -lt 40 ] || fail "alice came last"
+	# Nor are others refused.
+	call 200 session -u alice:secret --interface 127.0.0.2
+	finish guesses 60
+	equal "those tried" 60 "$(grep -c '^401' "$T/guesses.out")"
+}
+
 @test "users: a change of the file signs everybody out" {
 	served "users=$T/users"
 	signed_in alice secret
