@@ -55,6 +55,7 @@ struct frontend_state {
 	struct counters *counters;
 	uint32_t maxconn;    /* sessions at a time; relaxed */
 	uint32_t rate_limit; /* new sessions per second, 0: none; relaxed */
+	uint32_t held;       /* clients that the gate holds; relaxed */
 	struct gauge sessions CACHE_LINE_ALIGNED;
 	struct gauge handshakes; /* TLS with clients, from the accept on */
 	uint64_t rate_due_ns;    /* see model/rate_limit.h */

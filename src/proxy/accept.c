@@ -46,13 +46,18 @@ pin_kept(struct acceptor *a, const struct frontend_listen *listen)
 	a->kept_for = listen;
 }
 
-/* Takes the kept connection out of the limits.  It is not judged any more. */
+/* Takes the kept connection out of the limits and of the held clients.  It is
+ * not judged any more. */
 static void
 unjudge_kept(struct acceptor *a)
 {
-	if (a->kept_for)
-		gate_cancel(a->kept_for->frontend, a->kept.answer.limits,
-		    &a->kept.client);
+	const struct gate_answer *answer = &a->kept.answer;
+	const struct frontend *f = a->kept_for ? a->kept_for->frontend : NULL;
+
+	if (f)
+		gate_cancel(f, answer->limits, &a->kept.client);
+	if (f && answer->hold_ms > 0)
+		held_room_give(a->proxy, f, &a->kept.client);
 	a->kept.answer = (struct gate_answer){.action = GATE_ADMIT};
 	unpin_kept(a);
 }
@@ -144,7 +149,7 @@ accept_any(struct acceptor *a, const struct frontend_listen *listen,
 		acceptor_unreserve_session(a, listen, index, limit);
 		return accept_failed(a, -rc);
 	}
-	acceptor_count(a, listen->frontend, limit);
+	acceptor_count(a, listen->frontend, limit, true);
 	session_start(s, a->handler.shard, listen, &accepted, self);
 	return ACCEPT_STARTED;
 }
@@ -152,8 +157,8 @@ accept_any(struct acceptor *a, const struct frontend_listen *listen,
 /* Judges the client, unless a PROXY header will name another one.  Returns
  * whether the connection needs a session; if not, it is closed. */
 static bool
-admit(const struct frontend_listen *listen, struct accepted *accepted,
-    struct pool_thread *self)
+admit(struct proxy *proxy, const struct frontend_listen *listen,
+    struct accepted *accepted, struct pool_thread *self)
 {
 	const struct frontend *f = listen->frontend;
 	bool tcp = accepted->client.family != AF_UNIX;
@@ -162,7 +167,8 @@ admit(const struct frontend_listen *listen, struct accepted *accepted,
 	if (listen->accept_proxy &&
 	    frontend_spec_expects_proxy(f->spec, &accepted->client))
 		return true;
-	accepted->answer = gate_client(f, &accepted->client, self->now_ns);
+	accepted->answer =
+	    gate_client(proxy, f, &accepted->client, self->now_ns);
 	action = accepted->answer.action;
 	gate_count(
 	    f, &accepted->answer, COUNTER_DENIED_CONNECTIONS, self->index);
@@ -174,14 +180,14 @@ admit(const struct frontend_listen *listen, struct accepted *accepted,
 
 /* Keeps the connection, which has to wait for a session.  A client in a tarpit
  * is reset instead: it would keep the others waiting. */
-static void
+static enum accept_end
 keep(struct acceptor *a, const struct frontend_listen *listen)
 {
-	if (a->kept.answer.action == GATE_TARPIT) {
-		acceptor_drop_kept(a);
-		return;
-	}
 	pin_kept(a, listen);
+	if (a->kept.answer.action != GATE_TARPIT)
+		return ACCEPT_STOPPED;
+	acceptor_drop_kept(a);
+	return ACCEPT_REFUSED;
 }
 
 /* Accepts a connection of a frontend with a gate.  Judges the client first, so
@@ -208,16 +214,15 @@ accept_guarded(struct acceptor *a, const struct frontend_listen *listen,
 		unjudge_kept(a);
 		judged = false;
 	}
-	if (!judged && !admit(listen, kept, self)) {
+	if (!judged && !admit(a->proxy, listen, kept, self)) {
 		kept->fd = -1;
 		return ACCEPT_REFUSED;
 	}
 	s = acceptor_reserve_session(a, listen, &index, &limit);
-	if (!s) {
-		keep(a, listen);
-		return ACCEPT_STOPPED;
-	}
-	acceptor_count(a, listen->frontend, limit);
+	if (!s)
+		return keep(a, listen);
+	acceptor_count(
+	    a, listen->frontend, limit, kept->answer.action != GATE_TARPIT);
 	session_start(s, a->handler.shard, listen, kept, self);
 	unpin_kept(a);
 	kept->fd = -1;

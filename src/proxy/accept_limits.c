@@ -55,10 +55,8 @@ pause_for_sessions(struct acceptor *a)
 {
 	static struct log_limit limit;
 	struct slab *sessions = &a->proxy->sessions;
-	uint32_t most = atomic_load_relaxed(&a->proxy->limits.sessions);
+	uint32_t most = proxy_sessions_max(a->proxy);
 
-	if (most == 0)
-		most = sessions->options.max;
 	if (slab_used(sessions) < most &&
 	    slab_made(sessions) < sessions->options.max) {
 		acceptor_pause_for_error(a, ENOMEM);
@@ -179,11 +177,8 @@ proxy_is_due(const struct proxy_limits *limits)
 static bool
 are_too_many(const struct proxy *proxy, uint32_t used)
 {
-	uint32_t limit = atomic_load_relaxed(&proxy->limits.sessions);
-
 	used += atomic_load_relaxed(&proxy->expected);
-	return used > proxy->sessions.options.max ||
-	       (limit > 0 && used > limit);
+	return used > proxy_sessions_max(proxy);
 }
 
 enum accept_block
@@ -260,12 +255,15 @@ reserve(struct acceptor *a, const struct frontend_listen *listen,
 }
 
 void
-acceptor_count(struct acceptor *a, const struct frontend *f, uint32_t limit)
+acceptor_count(
+    struct acceptor *a, const struct frontend *f, uint32_t limit, bool let_in)
 {
 	struct proxy_limits *limits = &a->proxy->limits;
 
-	rate_count(&limits->due_ns, proxy_limits_rate(limits));
-	rate_count(&f->state->rate_due_ns, frontend_rate(f));
+	if (let_in) {
+		rate_count(&limits->due_ns, proxy_limits_rate(limits));
+		rate_count(&f->state->rate_due_ns, frontend_rate(f));
+	}
 	if (limit != FRONTEND_NO_LIMIT)
 		gauge_note_peak(
 		    f->sessions, atomic_load_relaxed(&f->sessions->now));

@@ -47,11 +47,11 @@ struct session *acceptor_reserve_session(struct acceptor *a,
 void acceptor_unreserve_session(struct acceptor *a,
     const struct frontend_listen *listen, uint32_t index, uint32_t limit);
 
-/* Counts an accepted connection in the rates, and in the frontend's sessions
- * unless acceptor_reserve_session has done so.  limit: what that function has
- * returned in *ret_limit. */
+/* Counts an accepted connection in the rates if it is let in, and in the
+ * frontend's sessions unless acceptor_reserve_session has done so.  limit: what
+ * that function has returned in *ret_limit. */
 void acceptor_count(
-    struct acceptor *a, const struct frontend *f, uint32_t limit);
+    struct acceptor *a, const struct frontend *f, uint32_t limit, bool let_in);
 
 /* Pauses after accept has failed with this errno. */
 void acceptor_pause_for_error(struct acceptor *a, int error);

@@ -12,6 +12,7 @@
 #include "model/limit.h"
 #include "model/spec.h"
 #include "net/sock.h"
+#include "proxy/proxy.h"
 
 /* Logs a refused client, with at most one message a second of each kind: a
  * flood of clients must not become a flood of lines. */
@@ -54,20 +55,58 @@ limit_cause(const struct limit_answer *answer, enum gate_action action)
 	                                      : CAUSE_LIMIT_SESSIONS;
 }
 
+static bool
+has_room(struct proxy *proxy, const struct frontend *f,
+    const struct endpoint *client)
+{
+	static struct log_limit limit;
+	char host[INET6_ADDRSTRLEN];
+
+	if (held_room_take(proxy, f, client))
+		return true;
+	log_limited(&limit, LOG_LEVEL_INFO,
+	    "frontend %s: a client from %s is reset instead of held: held "
+	    "clients, or those of its address, have their part of maxconn",
+	    f->spec->name, endpoint_host(client, host));
+	return false;
+}
+
+/* Returns the reply, or that of a client that cannot be held. */
+static struct gate_reply
+reply_within_room(struct gate_reply reply, struct proxy *proxy,
+    const struct frontend *f, const struct endpoint *client)
+{
+	if (reply.action == GATE_TARPIT && !has_room(proxy, f, client))
+		return (struct gate_reply){.action = GATE_RESET};
+	return reply;
+}
+
+/* Answers a client whose session the limits admit at once or after wait_ms. */
 static struct gate_answer
-ask_limits(
-    const struct frontend *f, const struct endpoint *client, uint64_t now_ns)
+admit_or_delay(struct proxy *proxy, const struct frontend *f,
+    const struct endpoint *client, const struct limit_answer *a)
+{
+	if (a->wait_ms == 0 || has_room(proxy, f, client))
+		return (struct gate_answer){
+		    .action = a->wait_ms > 0 ? GATE_DELAY : GATE_ADMIT,
+		    .hold_ms = a->wait_ms,
+		    .limits = a->counted};
+	limits_cancel(f->limits, a->counted, client);
+	return (struct gate_answer){
+	    .action = GATE_RESET, .cause = CAUSE_LIMIT_RATE, .by_limit = true};
+}
+
+static struct gate_answer
+ask_limits(struct proxy *proxy, const struct frontend *f,
+    const struct endpoint *client, uint64_t now_ns)
 {
 	struct limit_answer a = limits_enter(f->limits, client, now_ns);
 	struct gate_reply reply;
 
 	if (!a.by)
-		return (struct gate_answer){
-		    .action = a.wait_ms > 0 ? GATE_DELAY : GATE_ADMIT,
-		    .hold_ms = a.wait_ms,
-		    .limits = a.counted};
+		return admit_or_delay(proxy, f, client, &a);
 	log_limited_client(f, client, &a);
-	reply = limit_reply(a.by->spec);
+	reply = reply_within_room(limit_reply(a.by->spec), proxy, f, client);
 	return (struct gate_answer){.action = reply.action,
 	    .hold_ms = reply.hold_ms,
 	    .cause = limit_cause(&a, reply.action),
@@ -75,25 +114,26 @@ ask_limits(
 }
 
 struct gate_answer
-gate_client(const struct frontend *frontend, const struct endpoint *client,
-    uint64_t now_ns)
+gate_client(struct proxy *proxy, const struct frontend *frontend,
+    const struct endpoint *client, uint64_t now_ns)
 {
 	const struct frontend_spec *spec = frontend->spec;
-	const struct gate_reply *reply = &spec->on_deny;
 	size_t rule = frontend->access ? access_find(frontend->access, client)
 	                               : ACCESS_NO_RULE;
+	struct gate_reply reply;
 
 	if (frontend->access)
 		access_count(frontend->access, rule);
 	if (access_admits(spec, rule))
 		return frontend->limits
-		           ? ask_limits(frontend, client, now_ns)
+		           ? ask_limits(proxy, frontend, client, now_ns)
 		           : (struct gate_answer){.action = GATE_ADMIT};
 	log_denied(frontend, client, &spec->access[rule]);
-	return (struct gate_answer){.action = reply->action,
-	    .hold_ms = reply->hold_ms,
-	    .cause = reply->action == GATE_TARPIT ? CAUSE_ACCESS_TARPIT
-	                                          : CAUSE_ACCESS_DENIED};
+	reply = reply_within_room(spec->on_deny, proxy, frontend, client);
+	return (struct gate_answer){.action = reply.action,
+	    .hold_ms = reply.hold_ms,
+	    .cause = reply.action == GATE_TARPIT ? CAUSE_ACCESS_TARPIT
+	                                         : CAUSE_ACCESS_DENIED};
 }
 
 void

@@ -14,6 +14,8 @@
 #include "model/frontend.h"
 #include "proxy/close_reasons.h"
 
+struct proxy;
+
 struct gate_answer {
 	enum gate_action action;
 	uint32_t hold_ms;       /* GATE_TARPIT, GATE_DELAY */
@@ -39,10 +41,12 @@ gate_is_used(const struct frontend *frontend)
 }
 
 /* Judges a client of the frontend by allow and deny, then by the limits; a
- * client that is not refused counts in the limits from now on.  Runs on data
- * threads, in a grace section.  Never blocks. */
-struct gate_answer gate_client(const struct frontend *frontend,
-    const struct endpoint *client, uint64_t now_ns);
+ * client that is not refused counts in the limits from now on.  A client with a
+ * hold_ms has room until held_room_give; without room for it, it is refused
+ * with a reset.  Runs on data threads, in a grace section.  Never blocks. */
+struct gate_answer gate_client(struct proxy *proxy,
+    const struct frontend *frontend, const struct endpoint *client,
+    uint64_t now_ns);
 
 /* Takes a client whose connection or session ends out of the limits that
  * gate_client has returned.  frontend and client are the same as there.  Runs

@@ -19,8 +19,7 @@ held_begin(struct session *s, struct pool_thread *self)
 	const struct side *client = &s->side[HANDLE_CLIENT];
 
 	session_set_state(s, SESSION_HELD, self);
-	if (gate_refuses(s->gate))
-		session_end_handshake(s, self);
+	session_end_handshake(s, self);
 	/* The client's end may have come in the turn that leads here. */
 	return held_step(s,
 	    client->fin_queued || client->error ? HANDLE_READ_CLOSED : 0, self);

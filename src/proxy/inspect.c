@@ -40,7 +40,8 @@ pass_gate(struct session *s, struct pool_thread *self)
 
 	if (!gate_is_used(s->frontend))
 		return LOOK_DONE;
-	answer = gate_client(s->frontend, session_client(s), self->now_ns);
+	answer = gate_client(
+	    proxy_of(self), s->frontend, session_client(s), self->now_ns);
 	session_note_gate(s, &answer);
 	gate_count(s->frontend, &answer, COUNTER_DENIED_SESSIONS, self->index);
 	if (answer.action == GATE_ADMIT)

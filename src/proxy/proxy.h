@@ -17,6 +17,7 @@
 #include "proxy/pacer.h"
 #include "proxy/pending.h"
 #include "proxy/exhaustion.h"
+#include "proxy/held_room.h"
 
 struct successor;
 
@@ -114,6 +115,7 @@ struct proxy {
 	uint32_t expected;
 	struct proxy_limits limits CACHE_LINE_ALIGNED;
 	struct exhaustion exhaustion CACHE_LINE_ALIGNED;
+	struct held_room held CACHE_LINE_ALIGNED;
 };
 
 /* Initializes the proxy.  sessions: how many may exist at a time.  pipes: how
@@ -150,6 +152,16 @@ static inline uint32_t
 proxy_sessions(const struct proxy *proxy)
 {
 	return slab_used(&proxy->sessions);
+}
+
+/* Returns how many sessions may exist at a time.  Any thread. */
+static inline uint32_t
+proxy_sessions_max(const struct proxy *proxy)
+{
+	uint32_t limit = atomic_load_relaxed(&proxy->limits.sessions);
+	uint32_t room = proxy->sessions.options.max;
+
+	return limit > 0 && limit < room ? limit : room;
 }
 
 /* Returns the number of a session of this process in that slot. */

@@ -29,7 +29,7 @@ session_clear(struct session *s, struct frontend *frontend, int fd,
 	s->redispatched = false;
 	s->waits = 0;
 	s->queued = s->pausing = s->retrying = s->asked = s->spoke = false;
-	s->was_reset = s->declared = s->handshaking = false;
+	s->was_reset = s->declared = s->handshaking = s->holding = false;
 	s->ejected_n = 0;
 	s->waiter.position = 0;
 	s->waiter.since_us = WAITER_NEW;

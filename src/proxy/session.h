@@ -186,6 +186,7 @@ struct session {
 	bool spoke : 1;        /* see session_deadline.h */
 	bool declared : 1;     /* this turn, or the next, was declared long */
 	bool handshaking : 1;  /* counted among the frontend's handshakes */
+	bool holding : 1;      /* counted among the held clients */
 	bool was_reset : 1;    /* by its last server, against which it counts */
 	uint8_t waits : 4;     /* pauses in a row for a full backlog */
 	uint8_t ejected_n : 4; /* entries ejected because of this session */
@@ -323,6 +324,9 @@ void session_end_pause(struct session *s);
  * if there is one. */
 void session_end_handshake(struct session *s, struct pool_thread *self);
 
+/* Gives back the room of a client that the gate holds, if it has any. */
+void session_end_hold(struct session *s, struct pool_thread *self);
+
 /* Ends the retry that the backend counts for this session, if there is one. */
 void session_end_retry(struct session *s);
 
@@ -333,6 +337,7 @@ session_note_gate(struct session *s, const struct gate_answer *answer)
 	s->gate = (uint8_t)answer->action;
 	s->limits = answer->limits;
 	s->hold_ms = answer->hold_ms;
+	s->holding = answer->hold_ms > 0;
 	s->cause = (uint8_t)(gate_refuses(answer->action) ? answer->cause
 	                                                  : CAUSE_DONE);
 }

@@ -377,6 +377,8 @@ session_adopt(struct proxy *proxy, const struct session_image *image,
 	enter_model(s, image, as);
 	adopt_pace(s, image, proxy);
 	adopt_state(s, image, now_ms);
+	s->holding = s->state == SESSION_HELD &&
+	             held_room_take(proxy, s->frontend, session_client(s));
 	s->connecting_ns = image->n[IMAGE_LEFT_NS];
 	proxy->adopted++;
 	event_handler_note(&s->handler, NOTE_ADOPT);

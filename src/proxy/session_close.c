@@ -103,6 +103,14 @@ session_end_handshake(struct session *s, struct pool_thread *self)
 		acceptors_resume(proxy_of(self));
 }
 
+void
+session_end_hold(struct session *s, struct pool_thread *self)
+{
+	if (s->holding)
+		held_room_give(proxy_of(self), s->frontend, session_client(s));
+	s->holding = false;
+}
+
 /* Gives back all that the session has.  passed: as for leave_model. */
 static void
 end_session(struct session *s,
@@ -112,6 +120,7 @@ end_session(struct session *s,
 	struct proxy *proxy = proxy_of(self);
 
 	session_end_handshake(s, self);
+	session_end_hold(s, self);
 	session_set_state(s, SESSION_FREE, self);
 	pacing_end(s, self);
 

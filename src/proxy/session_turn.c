@@ -304,10 +304,16 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 	return on_events(s, pending, self);
 }
 
-/* Goes on with a session in HELD whose delay is over. */
+/* Goes on with a session in HELD whose delay is over.  Its handshake begins,
+ * and may exceed handshakes_max by that. */
 static struct verdict
 resume(struct session *s, struct pool_thread *self)
 {
+	session_end_hold(s, self);
+	if (s->side[HANDLE_CLIENT].tls) {
+		s->handshaking = true;
+		gauge_up(&s->frontend->state->handshakes);
+	}
 	return s->inspection ? inspect_resume(s, 0, self)
 	                     : route_step(s, CAUSE_DENIED, self);
 }

@@ -198,6 +198,71 @@ waits_for_place() {
 	[ "$(ss -Htn state established "sport = :$(port web)" | wc -l)" -ge 2 ]
 }
 
+# crowd NAME FRONTEND [OPTION...]: 400 clients that stay and come back, or as
+# many as CROWD says.
+crowd() {
+	spawn "$1" python3 -B "$ROOT/tests/behaviour/accesstool.py" crowd \
+	    "$(listening "$2")" "${CROWD:-400}" "${@:3}"
+	wait_for 30 has_line "$1" ready
+}
+
+# held_are FRONTEND NUMBER: so many sessions, and 20 clients are served.
+held_are() {
+	counts "$1" scur "$2"
+	equal 'allowed clients' 20 \
+	    "$(tool knock "$(listening "$1")" --count 20 "${@:3}" | grep -c served)"
+}
+
+@test "access: clients in a tarpit leave most of maxconn to others" {
+	local n
+
+	MAXCONN=200 start_gates \
+	    $'web\ndeny = 127.0.0.2/31 127.0.0.4/31\non_deny = tarpit 10m' \
+	    $'small\nmaxconn = 8\ndeny = 127.0.0.6\non_deny = tarpit 10m'
+	# A quarter of maxconn, and of that a quarter for each address.
+	crowd one web --source 127.0.0.2
+	held_are web 13
+	for n in 3 4 5; do
+		crowd "c$n" web --source "127.0.0.$n"
+	done
+	held_are web 50
+	# Those of one frontend leave the other's clients their places.
+	for n in one c3 c4 c5; do
+		end "$n"
+	done
+	counts web scur 0
+	crowd few small --source 127.0.0.6
+	held_are small 1
+	wait_for 10 lfproxy_said \
+	    'frontend small: a client from 127\.0\.0\.6 is reset instead of held: '
+	end few
+	counts small scur 0
+	# Room that was given back is there again.
+	crowd again web --source 127.0.0.2
+	held_are web 13
+}
+
+@test "access: clients in a tarpit take no part of a rate" {
+	local n
+
+	MAXCONN=400 start_gates \
+	    $'web\nrate = 1\ndeny = 127.0.0.0/29\non_deny = tarpit 10m'
+	# By the rate, the last of them would come after 100 seconds.
+	for n in 2 3 4 5; do
+		CROWD=25 crowd "c$n" web --source "127.0.0.$n"
+	done
+	counts web scur 100
+}
+
+@test "access: those that a PROXY header names leave most of maxconn to others" {
+	MAXCONN=200 OPTIONS=accept_proxy start_gates \
+	    $'web\ndeny = 10.0.0.0/8\non_deny = tarpit 10m'
+	crowd one web --proxy 10.0.0.1
+	held_are web 13 --proxy 11.0.0.1
+	crowd two web --proxy 10.0.0.2
+	held_are web 26 --proxy 11.0.0.1
+}
+
 @test "access: a PROXY header's client is judged, and nobody else" {
 	OPTIONS=accept_proxy start_gates \
 	    $'web\nallow = 192.0.2.0/24 2001:db8::/32\ndeny = 127.0.0.2 10.0.0.0/8'

@@ -12,6 +12,11 @@ accesstool.py hold ADDRESS FILE: connects and waits until FILE exists; prints
 
 accesstool.py leave ADDRESS fin|rst: connects and leaves.
 
+accesstool.py crowd ADDRESS COUNT [--source IP] [--proxy IP]: keeps COUNT
+connections open, which send nothing but the header; a connection that was ended
+is replaced.  Prints `ready` once COUNT connections were made; runs until a
+signal.
+
 accesstool.py rules COUNT SEED DIRECTORY: writes random rules for lfproxy and
 for nginx, COUNT lists of them: DIRECTORY/rules.N.ini and DIRECTORY/rules.N.conf.
 Rules of lfproxy that follow each other and say the same are mostly one address
@@ -35,6 +40,7 @@ import itertools
 import ipaddress
 import pathlib
 import random
+import selectors
 import socket
 import struct
 import time
@@ -104,6 +110,27 @@ def run_hold(options):
             print(result(s))
         except BlockingIOError:
             print("silent")
+
+
+def run_crowd(options):
+    crowd = selectors.DefaultSelector()
+    made = 0
+    while True:
+        while len(crowd.get_map()) < options.count:
+            try:
+                s = connect(options.address, options.source)
+                if options.proxy:
+                    s.sendall(header(options.proxy))
+                crowd.register(s, selectors.EVENT_READ)
+            except ConnectionError:
+                pass
+            made += 1
+            if made == options.count:
+                print("ready", flush=True)
+        for key, _ in crowd.select():
+            if result(key.fileobj) != "served":
+                crowd.unregister(key.fileobj)
+                key.fileobj.close()
 
 
 def run_leave(options):
@@ -286,6 +313,12 @@ def main():
     command.add_argument("address")
     command.add_argument("file")
     command.set_defaults(run=run_hold)
+    command = commands.add_parser("crowd")
+    command.add_argument("address")
+    command.add_argument("count", type=int)
+    command.add_argument("--source")
+    command.add_argument("--proxy")
+    command.set_defaults(run=run_crowd)
     command = commands.add_parser("leave")
     command.add_argument("address")
     command.add_argument("how", choices=["fin", "rst"])

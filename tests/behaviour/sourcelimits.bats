@@ -192,6 +192,21 @@ reload() {
 	counts short lf_delayed 0
 }
 
+@test "source limits: clients that are delayed leave most of maxconn to others" {
+	MAXCONN=200 start_limits \
+	    $'web\nlimit = rate=1/s burst=1 action=delay=10m'
+	spawn crowd python3 -B "$ROOT/tests/behaviour/accesstool.py" crowd \
+	    "$(listening web)" 400 --source 127.0.0.2
+	wait_for 30 has_line crowd ready
+	takes '20 served' web 20 --sources 127.0.1.1
+	# A quarter of a quarter waits; one a second is served, and stays.
+	wait_for 10 column_at_most scur 60
+}
+
+column_at_most() {
+	[ "$(column "$1" FRONTEND web)" -le "$2" ]
+}
+
 @test "source limits: a delay goes on over a reload and while lfproxy drains" {
 	start_limits $'web\nlimit = rate=10/h burst=1 action=delay=10m'
 	takes '1 served' web 1

@@ -10,6 +10,7 @@ common() {
 		log = stderr
 		admin = $ADMIN mode=0600
 		drain_timeout = 10m
+		${MAXCONN:+maxconn = $MAXCONN}
 		[pool main]
 		threads = 2
 	END
