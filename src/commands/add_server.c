@@ -73,9 +73,10 @@ warn_missing(const struct call *call, const char *server, const char *what,
 
 /* Answers as HAProxy does, followed by warnings on lines of their own. */
 static void
-answer_added(const struct call *call, const struct server_words *words)
+answer_added(const struct call *call, struct server_words *words)
 {
 	const char *server = call_arg(call, 0);
+	const char *text;
 
 	call_say(call, SEVERITY_INFO, "New server registered.");
 	if (words->unchecked)
@@ -84,6 +85,8 @@ answer_added(const struct call *call, const struct server_words *words)
 	if (words->unasked)
 		warn_missing(
 		    call, server, "agent", "agent-check", "enable agent");
+	while ((text = server_words_ignored(words)))
+		call_say(call, SEVERITY_WARNING, "%s", text);
 }
 
 static void

@@ -32,6 +32,7 @@ static const struct word {
     {"downinter", TAKES_TIME, "check_down_interval", NULL},
     {"fall", TAKES_VALUE, "check_fall", NULL},
     {"fastinter", TAKES_TIME, "check_fast_interval", NULL},
+    {"init-state", TAKES_VALUE, "check_init_state", NULL},
     {"inter", TAKES_TIME, "check_interval", NULL},
     {"interface", TAKES_VALUE, "interface", NULL},
     {"maxconn", TAKES_VALUE, "maxconn", NULL},
@@ -65,20 +66,55 @@ static const char never[] =
 static const struct {
 	const char *words, *why;
 } not_here[] = {
-    {"allow-0rtt, alpn, ca-file, ciphers, ciphersuites, crl-file, crt, "
-     "no-ssl-reuse, no-tls-tickets, npn, sni, ssl, ssl-max-ver, "
-     "ssl-min-ver, tls-tickets, verify, verifyhost",
+    {"alpn, ca-file, ciphers, ciphersuites, crl-file, crt, "
+     "client-sigalgs, curves, force-sslv3, force-tlsv10, force-tlsv11, "
+     "force-tlsv12, force-tlsv13, no-tlsv10, no-tlsv11, no-tlsv12, "
+     "no-tlsv13, npn, sigalgs, sni, ssl, ssl-max-ver, ssl-min-ver, verify, "
+     "verifyhost",
         "write tls=NAME for TLS with the server, as its [tls NAME] says"},
-    {"check-alpn, check-proto, check-sni, check-via-socks4",
+    {"check-alpn, check-proto, check-sni, check-via-socks4, healthcheck",
         "how servers are checked is their backend's (check =)"},
     {"id", "a server gets the lowest id that is free"},
-    {"maxqueue", "sessions queue for the backend (maxqueue =)"},
     {"minconn", "maxconn does not depend on the load"},
-    {"pool-low-conn, pool-max-conn, pool-purge-delay, proto, ws",
-        "it is about HTTP, and this is TCP"},
+    {"hash-key", "what servers are hashed by is not a setting"},
+    {"proto", "it is about HTTP, and this is TCP"},
     {"proxy-v2-options",
         "the PROXY header has the name of TLS where it is known"},
     {"usesrc", "it follows the address of source"},
+};
+
+/* Words without which clients and servers see the same sessions, so a server
+ * is added without them.  value: a value follows.  The rows are at most 64. */
+#define OF_HTTP "idle connections are for HTTP, and this is TCP."
+#define OF_TLS  "the resumption of TLS sessions is not a setting of servers."
+static const struct {
+	const char *word;
+	bool value;
+	const char *text;
+} ignored[] = {
+#define IGNORED(word, value, why)                                              \
+	{                                                                      \
+		word, value, "'" word "' is ignored: " why                     \
+	}
+    IGNORED("allow-0rtt", false, "servers get no early data."),
+    IGNORED("check-pool-conn-name", true, OF_HTTP),
+    IGNORED("check-reuse-pool", false, OF_HTTP),
+    IGNORED("guid", true, "servers are named BACKEND/SERVER."),
+    IGNORED("idle-ping", true, OF_HTTP),
+    IGNORED("maxqueue", true,
+        "sessions queue for the backend, whose key maxqueue limits them."),
+    IGNORED("no-ssl-reuse", false, OF_TLS),
+    IGNORED("no-sslv3", false, "there is no SSLv3."),
+    IGNORED("no-tls-tickets", false, OF_TLS),
+    IGNORED("pool-conn-name", true, OF_HTTP),
+    IGNORED("pool-low-conn", true, OF_HTTP),
+    IGNORED("pool-max-conn", true, OF_HTTP),
+    IGNORED("pool-purge-delay", true, OF_HTTP),
+    IGNORED("shard", true, "it is for peers, which lfproxy does not have."),
+    IGNORED("strict-maxconn", false, "maxconn is always strict."),
+    IGNORED("tls-tickets", false, OF_TLS),
+    IGNORED("ws", true, "it is for HTTP, and this is TCP."),
+#undef IGNORED
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -251,6 +287,35 @@ word_is_refused(struct reading *r, const char *word)
 	return false;
 }
 
+/* Takes a word that changes nothing here, with its value.  Returns false for
+ * other words, and for one whose value is missing. */
+static bool
+take_ignored(struct reading *r, const char *word)
+{
+	for (size_t i = 0; i < COUNT(ignored); i++) {
+		if (strcmp(word, ignored[i].word) != 0)
+			continue;
+		if (ignored[i].value && !*next(r))
+			return false;
+		r->out->ignored |= UINT64_C(1) << i;
+		return true;
+	}
+	return false;
+}
+
+const char *
+server_words_ignored(struct server_words *words)
+{
+	_Static_assert(COUNT(ignored) <= 64, "a bit each");
+
+	for (size_t i = 0; i < COUNT(ignored); i++)
+		if (words->ignored & UINT64_C(1) << i) {
+			words->ignored &= ~(UINT64_C(1) << i);
+			return ignored[i].text;
+		}
+	return NULL;
+}
+
 static bool
 take_word(struct reading *r)
 {
@@ -287,6 +352,8 @@ take_word(struct reading *r)
 	if (strcmp(word, "error-limit") == 0)
 		return take_common(r, word, "error_limit", limit);
 	if (is_tls_of_backend(r, word))
+		return true;
+	if (take_ignored(r, word))
 		return true;
 	/* The word may be an option of the file, whose parser refuses an
 	 * unknown one. */

@@ -10,6 +10,7 @@
 #define CONFIG_SERVER_WORDS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "config/draft.h"
@@ -21,6 +22,7 @@ struct server_words {
 	/* The backend's servers have checks, or an agent, and this one has
 	 * none because the words do not say whether it has. */
 	bool unchecked, unasked;
+	uint64_t ignored; /* words without effect, see server_words_ignored */
 };
 
 /* Reads words: the address and what follows it, with NULL at the end.  As in
@@ -31,5 +33,9 @@ struct server_words {
 bool server_words_read(const struct backend_spec *backend, const char *name,
     char *const *words, struct server_words *ret_words,
     struct err *err) MUST_CHECK;
+
+/* Returns the text about an ignored word that comes first, and takes it out of
+ * `ignored`; NULL: there is none. */
+const char *server_words_ignored(struct server_words *words);
 
 #endif

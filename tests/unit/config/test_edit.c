@@ -229,6 +229,16 @@ haproxys_words_become_those_of_the_file(void **state)
 	    {"10.0.0.4:80 observe layer4", NULL},
 	    {"10.0.0.4:80 ssl", NULL},
 	    {"10.0.0.4:80 cookie x", NULL},
+	    {"10.0.0.4:80 init-state down",
+	        "10.0.0.4:80 check_init_state=down check=off agent=off"},
+	    /* Ignored with a warning; a missing value is an error. */
+	    {"10.0.0.4:80 maxqueue 30 weight 3 ws h1 no-sslv3 guid g",
+	        "10.0.0.4:80 weight=3 check=off agent=off"},
+	    {"10.0.0.4:80 maxqueue",
+	        "10.0.0.4:80 maxqueue check=off agent=off"},
+	    {"10.0.0.4:80 minconn 3", NULL},
+	    {"10.0.0.4:80 force-tlsv12", NULL},
+	    {"10.0.0.4:80 hash-key addr", NULL},
 	    {"10.0.0.4:80 agent-send \001", NULL},
 	};
 	struct spec *spec = load(SITE);
@@ -279,6 +289,27 @@ the_last_of_enabled_and_disabled_holds(void **state)
 	spec_free(spec);
 }
 
+static void
+an_ignored_word_is_told_once(void **state)
+{
+	char *argv[] = {"10.0.0.4:80", "ws", "auto", "maxqueue", "3",
+	    "maxqueue", "4", NULL};
+	struct spec *spec = load(SITE);
+	struct server_words got;
+	struct err err;
+
+	(void)state;
+	assert_true(
+	    server_words_read(&spec->backends[0], "x", argv, &got, &err));
+	assert_string_equal(server_words_ignored(&got),
+	    "'maxqueue' is ignored: sessions queue for the backend, whose key "
+	    "maxqueue limits them.");
+	assert_string_equal(server_words_ignored(&got),
+	    "'ws' is ignored: it is for HTTP, and this is TCP.");
+	assert_null(server_words_ignored(&got));
+	spec_free(spec);
+}
+
 int
 main(void)
 {
@@ -291,6 +322,7 @@ main(void)
 	        a_reload_names_whom_it_drops_keeps_and_brings_back),
 	    cmocka_unit_test(haproxys_words_become_those_of_the_file),
 	    cmocka_unit_test(the_last_of_enabled_and_disabled_holds),
+	    cmocka_unit_test(an_ignored_word_is_told_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
