@@ -61,9 +61,12 @@ struct command_mode {
 	struct peer peer;
 };
 
+struct command;
+
 struct call {
 	const struct command_env *env;
 	struct command_mode *mode;
+	const struct command *command;
 	char **args; /* the words after the command's own, NULL-terminated */
 	/* The lines that followed the command's, as text; NULL: none.  Only
 	 * for a command whose usage ends with `<payload>`. */

@@ -162,13 +162,23 @@ command_split(char *line)
 	return NULL;
 }
 
+static bool
+is_called(const struct command *command, char **words)
+{
+	return words_in_common(command, words) == words_of(command);
+}
+
 static const struct command *
 find_command(char **words)
 {
+	const struct command *command;
+
 	for (size_t i = 0; i < commands_n; i++)
-		if (words_in_common(&commands[i], words) ==
-		    words_of(&commands[i]))
+		if (is_called(&commands[i], words))
 			return &commands[i];
+	for (size_t i = 0; (command = absent_command(i)); i++)
+		if (is_called(command, words))
+			return command;
 	return NULL;
 }
 
@@ -285,6 +295,7 @@ command_run(const struct command_env *env, struct command_mode *mode,
 		    "have the change; try again later.");
 		return NULL;
 	}
+	call.command = command;
 	call.args = words + words_of(command);
 	if (!run(&call, command))
 		call_say(&call, SEVERITY_ERR, "%s", err.text);

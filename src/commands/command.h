@@ -26,6 +26,10 @@ struct command {
 extern const struct command commands[];
 extern const size_t commands_n;
 
+/* Returns command number i of HAProxy's about objects that lfproxy never has,
+ * or NULL behind the last.  `help` does not show them. */
+const struct command *absent_command(size_t i);
+
 /* Ends the first command of a line at its `;`.  Returns the start of the next
  * one, or NULL.  Keeps backslashes. */
 char *command_split(char *line);
