@@ -117,5 +117,9 @@ void build_route_warnings(const struct spec *spec, struct err_list *warnings);
  * it has no health of its own to be followed, or if the tracking server has
  * further settings that would be without effect. */
 void build_track(struct spec *spec, struct err_list *errors);
+/* The same for one server, which tracks another, of the backend with the index
+ * home.  The server need not be in the spec. */
+void build_track_server(const struct spec *spec, size_t home,
+    struct server_spec *server, struct err_list *errors);
 
 #endif

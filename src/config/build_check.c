@@ -474,8 +474,8 @@ has_checks(const struct server_spec *s)
 	       a->addr.sa.sa_family != AF_UNSPEC;
 }
 
-static void
-resolve_track(struct spec *spec, size_t home, struct server_spec *s,
+void
+build_track_server(const struct spec *spec, size_t home, struct server_spec *s,
     struct err_list *errors)
 {
 	const struct backend_spec *b;
@@ -512,11 +512,11 @@ build_track(struct spec *spec, struct err_list *errors)
 	for (size_t i = 0; i < spec->backends_n; i++)
 		for (size_t j = 0; j < spec->backends[i].servers_n; j++)
 			if (spec->backends[i].servers[j].track)
-				resolve_track(spec, i,
+				build_track_server(spec, i,
 				    &spec->backends[i].servers[j], errors);
 	for (size_t i = 0; i < spec->backends_n; i++)
 		for (size_t j = 0; j < spec->backends[i].sets_n; j++)
 			if (spec->backends[i].sets[j].member.track)
-				resolve_track(spec, i,
+				build_track_server(spec, i,
 				    &spec->backends[i].sets[j].member, errors);
 }

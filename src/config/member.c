@@ -73,6 +73,9 @@ check_member(struct spec *spec, const struct backend_spec *backend,
 	server->place = (struct spec_place){.file = label};
 	build_check_server(backend, server, errors);
 	build_tls_server(spec, backend, server, errors);
+	if (server->track)
+		build_track_server(
+		    spec, (size_t)(backend - spec->backends), server, errors);
 	server->place = place;
 	return errors->n == errors_before;
 }
@@ -141,25 +144,4 @@ config_set_members(
 	b->servers_n = room;
 	b->servers_room = room + 1;
 	return true;
-}
-
-static bool
-any_track(const struct spec *spec)
-{
-	for (size_t i = 0; i < spec->backends_n; i++)
-		for (size_t j = 0; j < spec->backends[i].servers_n; j++)
-			if (spec->backends[i].servers[j].track)
-				return true;
-	return false;
-}
-
-bool
-config_members_track(struct spec *spec, struct err_list *errors)
-{
-	size_t errors_before = errors->n;
-
-	/* New members have moved the servers behind them. */
-	if (any_track(spec))
-		build_track(spec, errors);
-	return errors->n == errors_before;
 }

@@ -24,8 +24,9 @@ struct config_member {
 
 /* Makes a server of the member's address and options, with the options of the
  * set whose index in the backend is given as defaults.  Checks the server by
- * the rules for the servers of a file, except for `track`.  Returns false after
- * an error, which begins with BACKEND/NAME. */
+ * the rules for the servers of a file.  `track` names a server of the file, so
+ * it does not depend on other members.  Returns false after an error, which
+ * begins with BACKEND/NAME. */
 bool config_member_read(struct spec *spec, struct backend_spec *backend,
     size_t set, const struct config_member *member,
     struct server_spec *ret_server, struct err_list *errors) MUST_CHECK;
@@ -36,10 +37,5 @@ bool config_member_read(struct spec *spec, struct backend_spec *backend,
  * only be passed to spec_free. */
 bool config_set_members(struct backend_spec *backend,
     const struct server_spec *servers, size_t n) MUST_CHECK;
-
-/* Finds the servers that each `track` names, after all servers are in place.
- * Returns false after an error. */
-bool config_members_track(
-    struct spec *spec, struct err_list *errors) MUST_CHECK;
 
 #endif

@@ -262,8 +262,7 @@ bool
 sets_prepare(struct control *control, struct spec *spec,
     struct changes *changes, struct err_list *errors)
 {
-	if (prepare_sets(control, spec, true) &&
-	    config_members_track(spec, errors)) {
+	if (prepare_sets(control, spec, true)) {
 		for_each_set(set, &control->sets.coming)
 		{
 			if (set->source->error)
@@ -273,8 +272,7 @@ sets_prepare(struct control *control, struct spec *spec,
 		}
 		return true;
 	}
-	if (errors->n == 0)
-		control_refuse(errors, "out of memory");
+	control_refuse(errors, "out of memory");
 	sets_cancel(control);
 	return false;
 }

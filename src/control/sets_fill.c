@@ -53,7 +53,7 @@ struct filling {
 };
 
 static void
-note_left_out(const struct filling *f, struct set_member *m,
+note_left_out(const struct filling *f, size_t set, struct set_member *m,
     const struct err_list *errors, bool is_used)
 {
 	const struct err_entry *e = errors->entries;
@@ -66,10 +66,10 @@ note_left_out(const struct filling *f, struct set_member *m,
 	free(m->why);
 	m->why = strdup(why);
 	event_add(EVENT_SET_MEMBER, LOG_LEVEL_ERROR, f->backend->name, m->key,
-	    is_used ? "%s: member %s%s%s%s keeps its former options: %s"
-	            : "%s: member %s%s%s%s is left out: %s",
-	    f->backend->name, m->key, *m->note ? " (" : "", m->note,
-	    *m->note ? ")" : "", why);
+	    "%s: member %s%s%s%s of the set %s %s: %s", f->backend->name,
+	    m->key, *m->note ? " (" : "", m->note, *m->note ? ")" : "",
+	    f->backend->sets[set].prefix,
+	    is_used ? "keeps its former options" : "is left out", why);
 }
 
 /* Reads the member with these options into ret.  Returns false with errors. */
@@ -155,7 +155,7 @@ fill_member(struct filling *f, size_t set, struct set_member *m)
 		ok = m->former_options &&
 		     read_with(f, set, m, m->former_options, to, &ignored);
 		err_list_fini(&ignored);
-		note_left_out(f, m, &errors, ok);
+		note_left_out(f, set, m, &errors, ok);
 	}
 	err_list_fini(&errors);
 	f->n += ok;

@@ -110,15 +110,17 @@ sets_drop_all_next(struct control *c)
 	for_each_set(set, &c->sets.sets) set_drop_next(set);
 }
 
+/* Members that are wrong are left out one by one, so only lack of memory or of
+ * descriptors keeps all of them from being taken over. */
 static void
 log_set_refused(const struct err_list *errors)
 {
 	static struct log_limit limit;
-	const struct err_entry *e = errors->entries;
+	const struct err_entry *e = errors ? errors->entries : NULL;
 
 	log_limited(&limit, LOG_LEVEL_ERROR,
 	    "servers that have come or gone are not taken over: %s",
-	    errors->n > 0 && e && e->text ? e->text : "out of memory");
+	    e && errors->n > 0 && e->text ? e->text : "out of memory");
 }
 
 static void
@@ -173,21 +175,17 @@ void
 sets_make_spec(struct control *c)
 {
 	struct spec *spec = spec_copy(c->model->spec);
-	struct err_list errors;
 
-	err_list_init(&errors);
-	if (spec && sets_fill_spec(c, spec, false) &&
-	    config_members_track(spec, &errors)) {
+	if (spec && sets_fill_spec(c, spec, false)) {
 		c->sets.made = spec;
 		c->sets.made_from = c->model;
 		model_pin(c->model);
 		timed_task_schedule(&c->sets.work, clock_now_ms() + 1);
 	} else {
 		spec_free(spec);
-		log_set_refused(&errors);
+		log_set_refused(NULL);
 		sets_drop_all_next(c);
 	}
-	err_list_fini(&errors);
 }
 
 /* Runs the second turn: makes a model of the spec and publishes it. */

@@ -112,8 +112,11 @@ for row in csv.DictReader(sys.stdin):
 	spawn load "$TOOLS/streamer" client "127.0.0.1:$(port web)" \
 	    --connections 8 --up 20000 --down 20000 --duration 2 \
 	    --rest 50 --deadline $((60 * PATIENCE))
+	# A wrong value keeps no other one out.
+	put /app/0 '10.0.0.8:80 track=b/x'
+	wait_for 10 lfproxy_said "app: member 0 .*of the set app is left out: .*unknown backend 'b'"
 	put /app/b '10.0.0.9:80 weight=0'
-	servers "app1=$(addr stream) app2=10.0.0.9:80"
+	servers "app1=$(addr stream) app3=10.0.0.9:80"
 	ETCDCTL_API=3 etcdctl --endpoints "$url" del /app/b >/dev/null
 	servers "app1=$(addr stream)"
 	finish load 60

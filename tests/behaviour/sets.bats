@@ -105,6 +105,7 @@ servers = app 9 file=$T/app"
 	wait_for 10 has status app3 UP
 	members "$T/app" "$(addr c)" "$(addr d)"
 	wait_for 10 set_says members 2
+	set_says left_out $((n + 3))
 	run -0 ctl reload
 	members "$T/app" "$(addr d)" "$(addr a)"
 	wait_for 10 set_says updates 4
@@ -126,6 +127,7 @@ servers = app 5 file=$T/app"
 	wait_for 10 has_match 'listening on' "$held"
 	members "$T/app" "$(addr a)" "$(sed -n 's/^listening on //p' "$held")"
 	wait_for 10 set_says members 2
+	set_says left_out $((n + 3))
 	wait_for 10 has status app2 DOWN
 	has stot app2 0
 	# And without checks it is up at once.
@@ -182,8 +184,8 @@ servers = app 5 file=$T/app"
 	set_of "check = off
 servers = app 5 file=$T/app"
 	members "$T/app" '127.0.0.1:7 weight=999' 127.0.0.2:7 '127.0.0.3:7 wieght=4' 127.0.0.4:7
-	wait_for 10 lfproxy_said 'member 127.0.0.3:7 .line 3. is left out: unknown option .wieght.'
-	wait_for 10 lfproxy_said 'member 127.0.0.1:7 .line 1. keeps its former options: weight: .999. is not'
+	wait_for 10 lfproxy_said 'member 127.0.0.3:7 .line 3. of the set app is left out: unknown option .wieght.'
+	wait_for 10 lfproxy_said 'member 127.0.0.1:7 .line 1. of the set app keeps its former options: weight: .999. is not'
 	wait_for 10 servers 'app1=127.0.0.1:7 app2=127.0.0.2:7 app4=127.0.0.4:7'
 	has weight app1 5
 	set_says left_out 1
@@ -195,6 +197,36 @@ servers = app 5 file=$T/app"
 	members "$T/app" 127.0.0.{10,2,1,4,5,6,9}:7
 	wait_for 10 servers 'app1=127.0.0.1:7 app2=127.0.0.2:7 app3=127.0.0.6:7 app4=127.0.0.4:7 app5=127.0.0.5:7'
 	lfproxy_said 'the set app has 2 members more than its 5 servers'
+}
+
+@test "sets: a member with any option wrong is left out, and no other one" {
+	local option n=1 # agent_send may be any text
+
+	members "$T/app" 127.0.0.1:7
+	set_of "check = off
+servers = app 200 file=$T/app"
+	{
+		echo 127.0.0.1:7
+		echo 127.0.0.2:7 track=nope/x
+		echo 127.0.0.3:7 track=app/x
+		echo 127.0.0.4:7 track=app1
+		echo nonsense:port
+		for option in $("$LFPROXY" --list-keys | cut -f 2 |
+		    sed -n 's/^server://p' | grep -vx agent_send | sort -u); do
+			echo "127.0.1.$((n++)):7 $option=%wrong%"
+		done
+		echo 127.0.0.5:7
+	} >"$T/app.new"
+	[ "$n" -gt 30 ]
+	mv "$T/app.new" "$T/app"
+	wait_for 10 set_says members 2
+	set_says left_out $((n + 3))
+	run ctl --json show servers app
+	equal "servers" "127.0.0.1:7 127.0.0.5:7" \
+	    "$(jq -r '.[].address' <<<"$output" | xargs)"
+	lfproxy_said "app: member 127.0.0.2:7 .line 2. of the set app is left\
+ out: .*unknown backend 'nope'"
+	lfproxy_said "app: member 127.0.0.4:7 .line 4. of the set app .*app/app1 would be"
 }
 
 # bats test_tags=covered
