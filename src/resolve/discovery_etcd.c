@@ -47,6 +47,7 @@ struct etcd_source {
 	int64_t revision;      /* of what was read; 0: nothing was */
 	bool page_read, more;
 	bool compacted;
+	bool renews; /* the token has expired, and no watch has begun since */
 };
 
 /* -- Reports -- */
@@ -117,12 +118,37 @@ etcd_pause(struct etcd_source *source, double seconds)
 	etcd_set_timer(source, &source->due, seconds);
 }
 
-/* Reports a failure, after the changes that came before it, and pauses. */
+static bool
+etcd_logs_in(const struct etcd_source *source)
+{
+	const char *token = source->http.settings.token;
+
+	return token && strchr(token, ':');
+}
+
+/* Returns whether the token of the last login does not hold any more: tokens
+ * expire, and changes of users and roles end them. */
+static bool
+etcd_token_has_ended(const struct etcd_source *source, const char *why)
+{
+	return source->stage != ETCD_LOGIN && etcd_logs_in(source) &&
+	       (strstr(why, "invalid auth token") ||
+	           strstr(why, "revision of auth store is old"));
+}
+
+/* Reports a failure, after the changes that came before it, and pauses.  The
+ * ordinary end of a token is no failure: logs in again, once until a watch has
+ * begun. */
 static void
 etcd_fail(struct etcd_source *source, const char *why)
 {
 	const struct discovery_owner *owner = &source->discovery.owner;
 
+	if (!source->renews && etcd_token_has_ended(source, why)) {
+		source->renews = true;
+		etcd_pause(source, 0.);
+		return;
+	}
 	if (ev_is_active(&source->report_due))
 		etcd_report(source);
 	etcd_pause(source, discovery_http_failed(&source->http));
@@ -190,6 +216,7 @@ etcd_take_news(
 	if (news.created && ev_is_active(&source->due)) {
 		ev_timer_stop(source->loop, &source->due);
 		discovery_http_succeeded(&source->http);
+		source->renews = false;
 		etcd_probe_later(source);
 	}
 	return true;
@@ -291,14 +318,6 @@ etcd_watch(struct etcd_source *source)
 	    (double)source->http.settings.timeout_ms / 1e3);
 	etcd_ask(source, "/v3/watch",
 	    etcd_watch_body(source->keys.prefix, source->revision + 1), false);
-}
-
-static bool
-etcd_logs_in(const struct etcd_source *source)
-{
-	const char *token = source->http.settings.token;
-
-	return token && strchr(token, ':');
 }
 
 static void

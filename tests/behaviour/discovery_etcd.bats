@@ -223,3 +223,23 @@ has_error() {
 	follow "http://$ETCD/app/"
 	wait_for 10 has_error 'HTTP 4.*user name is empty'
 }
+
+@test "discovery: the token of etcd expires, which is no error" {
+	start_etcd --auth-token-ttl 1
+	put /app/a a:1
+	etcdctl user add root:secret
+	etcdctl user grant-role root root
+	etcdctl auth enable
+	echo root:secret >"$T/token"
+	follow "http://$ETCD/app/" --token "$T/token" --timeout 2000
+	reports 'members 1: a a:1'
+	# A login is followed by a report, so two more are two tokens.
+	wait_for 60 eval '[ "$(grep -c "^members 1: a a:1" \
+	    "$T/discover.out")" -ge 3 ]'
+	refute has_error .
+	etcdctl --user root:secret put /app/a a:2
+	reports 'members 1: a a:2'
+	# What a login does not help is an error.
+	etcdctl --user root:secret user passwd root --interactive=false <<<other
+	wait_for 60 has_error 'invalid user ID or password'
+}
