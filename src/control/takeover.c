@@ -7,13 +7,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -21,11 +18,11 @@
 #include "base/text.h"
 #include "control/control_internal.h"
 #include "control/session_receiver.h"
+#include "control/takeover_ask.h"
 #include "net/handover.h"
 #include "net/inherited.h"
 #include "proxy/accept_limits.h"
 
-#define TAKEOVER_NAME_SIZE 64
 /* The interval between looks whether sets of servers are known. */
 #define TAKEOVER_LOOK_MS 10
 
@@ -100,131 +97,6 @@ receive_handover(struct err *err)
 	}
 }
 
-/* -- a process that did not start this one -- */
-
-/* Listens at an abstract address that cannot be guessed, whose name is written
- * with `@` in front.  Returns the socket or -1 with err set. */
-static int
-listen_for_peer(char name[TAKEOVER_NAME_SIZE], struct err *err)
-{
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	uint64_t random = 0;
-	size_t n;
-	int fd;
-
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		random = clock_now_ns();
-	n = (size_t)snprintf(name, TAKEOVER_NAME_SIZE,
-	    "@lfproxy-%d-%016" PRIx64, (int)getpid(), random);
-	memcpy(addr.sun_path + 1, name + 1, n - 1);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd >= 0 &&
-	    bind(fd, (const struct sockaddr *)&addr,
-	        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) == 0 &&
-	    listen(fd, 1) == 0)
-		return fd;
-	err_set(err, "no socket for the hand-over: %s", strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
-
-/* Asks the process at the admin socket to hand over to that name.  Returns the
- * connection or -1 with err set. */
-static int
-ask_at(const char *admin, const char *name, struct err *err)
-{
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	char line[TAKEOVER_NAME_SIZE + 16];
-	int fd, n = snprintf(line, sizeof(line), "upgrade %s\n", name);
-
-	if (strlen(admin) >= sizeof(addr.sun_path)) {
-		err_set(err, "-x '%s': the path is too long", admin);
-		return -1;
-	}
-	strcpy(addr.sun_path, admin);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0 &&
-	    connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) == 0 &&
-	    send(fd, line, (size_t)n, MSG_NOSIGNAL) == n)
-		return fd;
-	err_set(err,
-	    "-x '%s': %s; it names the admin socket of an lfproxy "
-	    "that runs",
-	    admin, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
-
-/* Whether the peer is root, of this process's user, or, for root, the process
- * that listens at the admin socket: it may have become another user since. */
-static bool
-is_whom_was_asked(int peer, int connection)
-{
-	struct ucred from, asked;
-	socklen_t size = sizeof(from);
-
-	if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &from, &size) < 0)
-		return false;
-	if (from.uid == 0 || from.uid == geteuid())
-		return true;
-	size = sizeof(asked);
-	return geteuid() == 0 &&
-	       getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &asked, &size) ==
-	           0 &&
-	       from.pid > 0 && from.pid == asked.pid;
-}
-
-/* Takes the connection of the other process.  Returns false with err set, the
- * process's own words if it refuses. */
-static bool
-accept_peer(int listener, int connection, const char *admin, struct err *err)
-{
-	struct pollfd fds[] = {{.fd = listener, .events = POLLIN},
-	    {.fd = connection, .events = POLLIN}};
-	char text[300] = "";
-
-	if (poll(fds, 2, TAKEOVER_WAIT_MS) <= 0)
-		return err_set(err, "-x '%s': no answer", admin);
-	if (!(fds[0].revents & POLLIN)) {
-		ssize_t n = recv(connection, text, sizeof(text) - 1, 0);
-
-		text[n > 0 ? strcspn(text, "\n") : 0] = '\0';
-		return err_set(err, "-x '%s': %s", admin,
-		    *text ? text : "it has closed the connection");
-	}
-	takeover.channel = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-	if (takeover.channel < 0 ||
-	    !is_whom_was_asked(takeover.channel, connection)) {
-		if (takeover.channel >= 0)
-			close(takeover.channel);
-		takeover.channel = 0;
-		return err_set(err,
-		    "-x '%s': another user's process has "
-		    "answered",
-		    admin);
-	}
-	return true;
-}
-
-static bool
-begin_with_stranger(const char *admin, struct err *err)
-{
-	char name[TAKEOVER_NAME_SIZE];
-	int listener = listen_for_peer(name, err), connection = -1;
-	bool ok;
-
-	if (listener >= 0)
-		connection = ask_at(admin, name, err);
-	ok = connection >= 0 && accept_peer(listener, connection, admin, err);
-	if (listener >= 0)
-		close(listener);
-	if (connection >= 0)
-		close(connection);
-	return ok;
-}
-
 /* -- the process that has started this one -- */
 
 static bool
@@ -244,13 +116,24 @@ begin_with_parent(const char *text, struct err *err)
 	return true;
 }
 
+static bool
+begin_with_asked(const char *admin, struct err *err)
+{
+	int channel = takeover_ask(admin, err);
+
+	if (channel < 0)
+		return false;
+	takeover.channel = channel;
+	return true;
+}
+
 bool
 takeover_begin(const char *admin, struct err *err)
 {
 	const char *text = getenv(HANDOVER_ENV);
 
 	if (text ? !begin_with_parent(text, err)
-	         : admin && !begin_with_stranger(admin, err))
+	         : admin && !begin_with_asked(admin, err))
 		return false;
 	if (takeover.channel == 0)
 		return true;

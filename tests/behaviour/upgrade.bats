@@ -411,6 +411,44 @@ begin_as_nobody() {
 	finish second 20
 }
 
+# intruders: processes of another user connect to the name before the process
+# that was asked, which is stopped meanwhile.
+intruders() {
+	spawn intruders setpriv --reuid nobody --clear-groups python3 -c '
+import re, socket, time
+while True:
+    for name in re.findall(r"@(lfproxy-\S+)", open("/proc/net/unix").read()):
+        try:
+            held = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                    for _ in range(3)]
+            for s in held:
+                s.settimeout(9)
+                s.connect("\0" + name)
+            print("connected", flush=True)
+            time.sleep(600)
+        except OSError:
+            pass
+    time.sleep(0.01)'
+}
+
+# Symptom: the take-over failed if another user was the first to connect.
+@test "upgrade: other users that connect to the name of -x do not spoil it" {
+	begin_as_nobody
+	kill -STOP "$FIRST"
+	intruders
+	spawn second "$BUILD/lfproxy" -x "$ADMIN" -c "$T/lfproxy.ini"
+	wait_for 20 has_line intruders '^connected'
+	kill -CONT "$FIRST"
+	wait_for 20 ended "$FIRST"
+	wait "$FIRST"
+	LFPROXY_PID=
+	equal "the process that answers" "${PIDS[second]}" "$(pid_now)"
+	equal "TCP" a "$(fetch "http://$PORT/")"
+	signal second TERM
+	finish second 20
+	end intruders
+}
+
 @test "upgrade: only root and lfproxy's own user name a program" {
 	need_nobody
 	start_app a
