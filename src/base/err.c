@@ -112,6 +112,21 @@ err_list_add(struct err_list *list, const char *file, unsigned line,
 	list->n++;
 }
 
+char *
+err_entry_text(const struct err_entry *entry)
+{
+	const struct err_entry *e = entry;
+	char *text;
+	int n;
+
+	if (*e->file && e->line > 0)
+		n = asprintf(&text, "%s:%u: %s", e->file, e->line, e->text);
+	else
+		n = asprintf(
+		    &text, "%s%s%s", e->file, *e->file ? ": " : "", e->text);
+	return n < 0 ? NULL : text;
+}
+
 void
 err_list_print(const struct err_list *list, FILE *out)
 {
@@ -121,11 +136,9 @@ err_list_print(const struct err_list *list, FILE *out)
 	}
 	for (size_t i = 0; i < list->n; i++) {
 		const struct err_entry *e = &list->entries[i];
+		char *text = err_entry_text(e);
 
-		if (*e->file && e->line > 0)
-			fprintf(out, "%s:%u: ", e->file, e->line);
-		else if (*e->file)
-			fprintf(out, "%s: ", e->file);
-		fprintf(out, "%s\n", e->text);
+		fprintf(out, "%s\n", text ? text : e->text);
+		free(text);
 	}
 }

@@ -39,6 +39,10 @@ struct err_list {
 	size_t n;
 };
 
+/* Returns `FILE:LINE: TEXT`, without what the entry does not have, for free(3),
+ * or NULL when memory is short. */
+char *err_entry_text(const struct err_entry *entry);
+
 /* Initializes an empty list. */
 void err_list_init(struct err_list *list);
 /* Frees the entries; the list is then empty. */

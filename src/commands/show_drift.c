@@ -52,13 +52,11 @@ put_file_changes(struct report *r, struct control *control)
 	report_list(r, "errors");
 	for (size_t i = 0; i < errors.n; i++) {
 		const struct err_entry *e = &errors.entries[i];
+		char *text = err_entry_text(e);
 
-		if (e->file)
-			report_text(
-			    r, "%s:%u: %s\n", e->file, e->line, e->text);
-		else
-			report_text(r, "%s\n", e->text);
-		report_json_string(r, NULL, e->text);
+		report_text(r, "%s\n", text ? text : e->text);
+		report_json_string(r, NULL, text ? text : e->text);
+		free(text);
 	}
 	report_close(r);
 	report_list(r, "file");

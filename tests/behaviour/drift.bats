@@ -177,6 +177,17 @@ server app/a state: ready -> drain (the file cannot say this)" "$output"
 	run -0 "$CTL" -S "$T/operator.sock" show drift
 }
 
+@test "drift: save config names a file that cannot be read" {
+	shop
+	ctl set weight app/a 7
+	mv "$T/lfproxy.ini" "$T/away.ini"
+	run -1 "$CTL" -S "$ADMIN" save config
+	[[ $output == *"nothing was saved: $T/lfproxy.ini: cannot be read: No such file"* ]] ||
+	    fail "$output"
+	run -0 drift
+	refute grep -q 'lfproxy.ini:0:' <<<"$output"
+}
+
 # farm INCLUDED HEAD: a backend with a check, a server and a set of servers;
 # INCLUDED is all.ini, HEAD comes before the frontend.
 farm() {
