@@ -106,15 +106,32 @@ replace_file(const char *path, const char *text, size_t size)
 	return rc;
 }
 
+/* Notes whether the file has the present state, and logs what has changed in
+ * that. */
+static void
+note_written(struct state_file *state, const char *path, int rc)
+{
+	static struct log_limit limit;
+	char hint[SANDBOX_HINT_SIZE];
+
+	if (rc < 0)
+		log_limited(&limit, LOG_LEVEL_WARNING,
+		    "state_file %s cannot be written: %s%s", path,
+		    strerror(-rc),
+		    sandbox_hint(-rc, path, "StateDirectory", hint));
+	else if (state->failed)
+		log_info("state_file %s is written again", path);
+	state->failed = rc < 0;
+}
+
 static void
 write_state(struct state_file *state)
 {
-	static struct log_limit limit;
 	const char *path = path_of(state->env);
-	char hint[SANDBOX_HINT_SIZE];
 	struct text_out out;
 	uint64_t hash;
-	int rc;
+	char *whole;
+	int rc = 0;
 
 	if (!path || !state->files || !text_out_open(&out))
 		return;
@@ -124,23 +141,18 @@ write_state(struct state_file *state)
 		return;
 	hash = XXH64(out.text, out.size, 0);
 	if (hash != state->written) {
-		char *whole = realloc(out.text, out.size + END_SIZE + 1);
-
+		whole = realloc(out.text, out.size + END_SIZE + 1);
+		rc = whole ? 0 : -ENOMEM;
 		if (whole) {
 			out.text = whole;
 			snprintf(whole + out.size, END_SIZE + 1,
 			    END "%016" PRIx64 "\n", hash);
 			rc = replace_file(path, whole, out.size + END_SIZE);
-			if (rc == 0)
-				state->written = hash;
-			else
-				log_limited(&limit, LOG_LEVEL_WARNING,
-				    "state_file %s cannot be written: %s%s",
-				    path, strerror(-rc),
-				    sandbox_hint(
-				        -rc, path, "StateDirectory", hint));
 		}
+		if (rc == 0)
+			state->written = hash;
 	}
+	note_written(state, path, rc);
 	free(out.text);
 }
 

@@ -35,6 +35,7 @@ struct state_file {
 	struct timed_task task;
 	uint64_t written; /* the hash of what is in the file, 0: unknown */
 	bool stopped;
+	bool failed; /* the file could not be written last time */
 };
 
 /* Begins to write the file that the configuration names, if it names one.

@@ -143,6 +143,9 @@ setup() {
 	start
 	wait_for 20 lfproxy_said "warning: state_file $T/none/state cannot be written: No such file"
 	equal "answers" $'a\nb' "$({ fetch "http://$PORT/"; fetch "http://$PORT/"; } | sort)"
+	mkdir "$T/none"
+	wait_for 20 lfproxy_said "state_file $T/none/state is written again"
+	[ -s "$T/none/state" ]
 	sed -i "s|^state_file = .*|state_file = state|" "$T/site.ini"
 	run -1 "$BUILD/lfproxy" -t -c "$T/site.ini"
 	[[ $output == *"state_file: a path that starts with / is needed"* ]] ||
