@@ -660,8 +660,9 @@ for s in json.load(sys.stdin):
 	site >"$T/lfproxy.ini"
 	sed -i "s/^server = a .*/server = s db:$(addr s | sed 's/.*://')/" \
 	    "$T/lfproxy.ini"
-	printf '[resolver]\nnameserver = %s\ntimeout = 200ms\n' "$(addr names)" \
+	printf '[resolver]\nnameserver = %s\ntimeout = 500ms\n' "$(addr names)" \
 	    >>"$T/lfproxy.ini"
+	echo 'retries = 10' >>"$T/lfproxy.ini"
 	launch_lfproxy -c "$T/lfproxy.ini"
 	FIRST=$LFPROXY_PID
 	PORT=$(listening web)
