@@ -204,7 +204,7 @@ check_checks(const struct backend_spec *b, struct err_list *errors)
 	    b->name);
 	REFUSE_IF(b->observe != OBSERVE_OFF && b->check.kind == CHECK_OFF, b,
 	    errors,
-	    "[backend %s]: observe = connect has nothing to count for with "
+	    "[backend %s]: observe has nothing to count for with "
 	    "check = off; use eject_after, which needs no checks",
 	    b->name);
 	REFUSE_IF(b->eject_time_max_ms < b->eject_time_ms, b, errors,

@@ -23,8 +23,10 @@ CHOICES(hash_keys, HASH_KEY_SNI, [HASH_KEY_SOURCE] = "source",
     [HASH_KEY_DESTINATION] = "destination", [HASH_KEY_SNI] = "sni");
 CHOICES(retry_ons, RETRY_ON_CLOSE, [RETRY_ON_CONNECT] = "connect",
     [RETRY_ON_RESET] = "reset", [RETRY_ON_CLOSE] = "close");
-CHOICES(observes,
-    OBSERVE_CONNECT, [OBSERVE_OFF] = "off", [OBSERVE_CONNECT] = "connect");
+CHOICES(observes, OBSERVE_RESET, [OBSERVE_OFF] = "off",
+    [OBSERVE_CONNECT] = "connect", [OBSERVE_RESET] = "connect,reset");
+CHOICES(eject_ons, EJECT_ON_RESET, [EJECT_ON_CONNECT] = "connect",
+    [EJECT_ON_RESET] = "connect,reset");
 CHOICES(on_errors, ON_ERROR_MARK_DOWN, [ON_ERROR_FAST_CHECK] = "fast_check",
     [ON_ERROR_FAIL_CHECK] = "fail_check",
     [ON_ERROR_SUDDEN_DEATH] = "sudden_death",
@@ -298,6 +300,8 @@ const struct key backend_keys[] = {
         IN_DEFAULTS},
     {"eject_after", "failures in a row that eject a server; 0: none do",
         NUMBER(0, UINT32_MAX), BACKEND(eject_after), DEFAULT("0"), IN_DEFAULTS},
+    {"eject_on", "failures that eject a server", CHOICE(eject_ons),
+        BACKEND(eject_on), DEFAULT("connect"), IN_DEFAULTS},
     {"eject_time",
         "how long the first ejection lasts; each next one twice as long",
         INTERVAL, BACKEND(eject_time_ms), DEFAULT("30s"), IN_DEFAULTS},

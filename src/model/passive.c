@@ -17,18 +17,31 @@
 
 #define FAILURE_TEXT_SIZE 96
 
+/* Counts a failure of a kind that counts.  Returns how many there were in a
+ * row, or 0. */
+static uint32_t
+count_failure(uint32_t *in_row, bool with_resets, enum failure how)
+{
+	if (how == FAILURE_RESET && !with_resets)
+		return 0;
+	return atomic_add_relaxed(in_row, 1u) + 1;
+}
+
 bool
 server_note_failure(struct server *server, enum failure how, int error)
 {
 	struct passive *p = &server->state->passive;
 	const struct backend_spec *spec = server->backend->spec;
-	uint32_t in_row = atomic_add_relaxed(&p->in_row, 1u) + 1;
-	uint32_t errors = atomic_add_relaxed(&p->errors, 1u) + 1;
-	bool ejects = spec->eject_after > 0 && in_row % spec->eject_after == 0;
+	uint32_t in_row =
+	    count_failure(&p->in_row, spec->eject_on == EJECT_ON_RESET, how);
+	uint32_t errors =
+	    count_failure(&p->errors, spec->observe == OBSERVE_RESET, how);
+	bool ejects = in_row > 0 && spec->eject_after > 0 &&
+	              in_row % spec->eject_after == 0;
 
 	atomic_store_relaxed(&p->last, (uint32_t)how << 16 | (uint32_t)error);
-	if (!ejects &&
-	    !(spec->observe == OBSERVE_CONNECT && errors >= spec->error_limit))
+	if (!ejects && !(spec->observe != OBSERVE_OFF && errors > 0 &&
+	                   errors >= spec->error_limit))
 		return false;
 	/* The counts are written before the notice. [P20] */
 	if (!atomic_swap_acq_rel(&p->noticed, 1u))
@@ -109,7 +122,7 @@ observe_errors(struct server *server, uint64_t now_ms)
 	struct passive *p = &server->state->passive;
 	const struct backend_spec *b = server->backend->spec;
 
-	if (b->observe != OBSERVE_CONNECT || !server->check.on ||
+	if (b->observe == OBSERVE_OFF || !server->check.on ||
 	    atomic_load_relaxed(&p->errors) < b->error_limit)
 		return false;
 	atomic_store_relaxed(&p->errors, 0u);

@@ -3,7 +3,8 @@
  *
  * A failure is a connect that is refused, times out or is reset, and a
  * connection that the server breaks off before the first byte of its answer.
- * Failures are counted in a row; an answer resets the count.
+ * The failures that eject_on or observe name are counted in a row; an answer
+ * resets the count.
  *
  *   data threads                              control thread
  *   ------------                              --------------
@@ -28,7 +29,8 @@ struct server;
 
 enum failure {
 	FAILURE_CONNECT, /* with an errno */
-	FAILURE_RESET,   /* connected, then broken off without an answer */
+	FAILURE_RESET, /* connected, then broken off without an answer; a client
+	                * can cause it */
 };
 
 /* Part of a server's state.  The fields of ejection are control-thread only. */

@@ -24,8 +24,10 @@ enum hash_key {
 	HASH_KEY_SNI,         /* the TLS server name, else as source */
 };
 
-/* The failures of sessions that count as failed checks. */
-enum observe { OBSERVE_OFF, OBSERVE_CONNECT };
+/* The failures of sessions that count as failed checks, and those that count
+ * for an ejection.  A client can cause resets by what it sends. */
+enum observe { OBSERVE_OFF, OBSERVE_CONNECT, OBSERVE_RESET };
+enum eject_on { EJECT_ON_CONNECT, EJECT_ON_RESET };
 
 /* The consequence of error_limit failures in a row. */
 enum on_error {
@@ -131,6 +133,7 @@ struct backend_spec {
 	unsigned error_limit;
 	enum on_error on_error;
 	unsigned eject_after; /* failures in a row, 0: never */
+	enum eject_on eject_on;
 	uint64_t eject_time_ms, eject_time_max_ms;
 	unsigned eject_max_percent; /* of the servers */
 	unsigned maxqueue;          /* sessions that wait, 0: no limit */

@@ -4,6 +4,7 @@
 #include "proxy/connect.h"
 
 #include <errno.h>
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "proxy/accesslog.h"
 #include "proxy/attempt.h"
 #include "proxy/handshake.h"
+#include "proxy/inspection.h"
 #include "proxy/pacing.h"
 #include "proxy/session_count.h"
 #include "proxy/session_tls.h"
@@ -105,6 +107,20 @@ is_clients_family(const struct session *s, int error)
 	       server_source(s->server)->kind == SOURCE_CLIENT;
 }
 
+/* Returns the kind of the failure.  A TLS handshake may fail because of the
+ * name that the client has asked for. */
+static enum failure
+failure_of(const struct session *s)
+{
+	const struct tls_conn *tls = s->side[HANDLE_SERVER].tls;
+	const SSL *ssl = tls ? tls_conn_ssl(tls) : NULL;
+
+	return ssl && *inspect_name(s) != '\0' &&
+	               tls_peer_passes_sni(SSL_get_SSL_CTX(ssl))
+	           ? FAILURE_RESET
+	           : FAILURE_CONNECT;
+}
+
 /* Counts a failed connect against the server, for balancing and for its health,
  * unless lfproxy or the client is the cause.  For ewma the connect took at
  * least timeout_connect: a server that refuses at once is not a quick one. */
@@ -118,7 +134,7 @@ blame_server(struct session *s, int error, struct pool_thread *self)
 	    error == EDESTADDRREQ || error == ERROR_NESTED_TLS)
 		return;
 	note_ewma(s, took_us > us ? took_us : us, self);
-	if (server_note_failure(s->server, FAILURE_CONNECT, error))
+	if (server_note_failure(s->server, failure_of(s), error))
 		attempt_note_ejected(s);
 }
 

@@ -250,13 +250,21 @@ resume_set(
 	return true;
 }
 
+bool
+tls_peer_passes_sni(const SSL_CTX *context)
+{
+	const char *sni = tls_store_of(context)->sni;
+
+	return sni && strcmp(sni, "client") == 0;
+}
+
 const char *
 tls_peer_sni(const SSL_CTX *context, const struct tls_peer *peer)
 {
 	const struct tls_store *store = tls_store_of(context);
 	const char *sni = store->sni ? store->sni : peer->host;
 
-	if (store->sni && strcmp(store->sni, "client") == 0)
+	if (tls_peer_passes_sni(context))
 		sni = peer->client_sni ? peer->client_sni : peer->host;
 	return sni && *sni && strlen(sni) < TLS_NAME_SIZE && !is_address(sni)
 	           ? sni

@@ -31,6 +31,9 @@ struct tls_peer {
 	struct tls_resume *resume; /* NULL: every handshake is a full one */
 };
 
+/* Returns whether the setting is `sni = client`. */
+bool tls_peer_passes_sni(const SSL_CTX *context);
+
 /* Returns the SNI of connections to the peer, or NULL for none.  context has
  * the settings.  The text is borrowed from context or from peer. */
 const char *tls_peer_sni(const SSL_CTX *context, const struct tls_peer *peer);

@@ -84,7 +84,8 @@ hammer() {
 @test "passive: a server that accepts and resets is ejected; an answer clears it" {
 	start_bad r reset
 	start_app a
-	BACKEND=$'check = off\neject_after = 4\neject_time = 1m' web r a
+	BACKEND=$'check = off\neject_after = 4\neject_on = connect,reset
+eject_time = 1m' web r a
 	# Some of them get their bytes out first and see the reset.
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		fetch "$(url)" >/dev/null || true
@@ -92,6 +93,32 @@ hammer() {
 	wait_for 10 has status r 'DOWN (ejected)'
 	wait_for 10 eventful 'the last: (broken off before an answer|Connection reset by peer);'
 	many 4
+}
+
+# The servers break off before they answer, each time.
+@test "passive: clients alone eject no server, and fail no check" {
+	start_bad r reply-reset --bytes 0
+	start_bad q reply-reset --bytes 0
+	start_app well
+	BACKEND="check = connect interval=60s fall=1
+observe = connect
+error_limit = 1
+on_error = mark_down
+eject_after = 1" web "r check_port=$(port_of well)" \
+	    "q check_port=$(port_of well)"
+	wait_for 10 has check_status r L4OK
+	wait_for 10 has check_status q L4OK
+	for _ in 1 2 3 4 5 6; do
+		run fetch "$(url)"
+	done
+	wait_for 10 sessions_ended 6
+	equal "both" 'UP UP' "$(column status r) $(column status q)"
+	refute eventful ' server_ejected '
+	# The same by request.
+	sed -i 's/^eject_after = 1/&\neject_on = connect,reset/' "$T/lfproxy.ini"
+	ctl reload
+	run fetch "$(url)"
+	wait_for 10 eventful ' server_ejected app/[rq]: '
 }
 
 @test "passive: the last usable server is not ejected" {
@@ -137,7 +164,7 @@ eject_time_max = 1h' web r a
 	start_bad r reset
 	start_app a
 	BACKEND=$'check = connect interval=300ms rise=2
-eject_after = 1\neject_time = 10m\neject_time_max = 10m' web r a
+eject_on = connect,reset\neject_after = 1\neject_time = 10m\neject_time_max = 10m' web r a
 	exec 7<>"/dev/tcp/127.0.0.1/$(port web)"
 	exec 8<>"/dev/tcp/127.0.0.1/$(port web)"
 	wait_for 10 eventful ' server_ejected app/r: '
@@ -309,6 +336,6 @@ on_error = mark_down' web r a
 	run -1 "$LFPROXY" -t -c "$T/bad.ini"
 	[[ $output == *"bad.ini:8: eject_max_percent: '0%' is not a percentage"* ]]
 	[[ $output == *"bad.ini:9: on_error: "*"mark_down"* ]]
-	[[ $output == *"observe = connect has nothing to count for with check = off"* ]]
+	[[ $output == *"observe has nothing to count for with check = off"* ]]
 	[[ $output == *"eject_time_max is shorter than eject_time"* ]]
 }

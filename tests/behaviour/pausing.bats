@@ -60,7 +60,7 @@ eject_time = 10m\neject_time_max = 10m' patient r 'b backup'
 @test "pausing: a reset that causes an ejection is followed by the backup, at once" {
 	start_bad r reset
 	start_app b
-	BACKEND=$'check = off\neject_after = 1\neject_max_percent = 100%
+	BACKEND=$'check = off\neject_after = 1\neject_on = connect,reset\neject_max_percent = 100%
 eject_time = 10m\neject_time_max = 10m' patient r 'b backup'
 	for n in 1 2 3 4 5; do
 		exec 7<>"/dev/tcp/127.0.0.1/$(port web)"
@@ -81,7 +81,7 @@ eject_time = 10m\neject_time_max = 10m' patient r 'b backup'
 @test "pausing: without a usable backup a reset is passed on at once" {
 	start_bad r reset
 	start_app b
-	BACKEND=$'check = off\neject_after = 1\neject_max_percent = 100%' \
+	BACKEND=$'check = off\neject_after = 1\neject_on = connect,reset\neject_max_percent = 100%' \
 	    patient r 'b backup'
 	ctl disable server app/b
 	for n in {1..50}; do
@@ -102,7 +102,7 @@ eject_time = 10m\neject_time_max = 10m' patient r 'b backup'
 	start_bad r reset
 	start_bad q reset
 	start_app b
-	BALANCE=first BACKEND=$'check = off\neject_after = 1\nretries = 5
+	BALANCE=first BACKEND=$'check = off\neject_after = 1\neject_on = connect,reset\nretries = 5
 eject_max_percent = 10%' web r q 'b backup'
 	exec 7<>"/dev/tcp/127.0.0.1/$(port web)"
 	run timeout 60 cat <&7

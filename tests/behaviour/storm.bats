@@ -83,7 +83,8 @@ storm() {
 
 # bats test_tags=slow
 @test "storm: 15 s, round robin and ejection" {
-	storm 15 roundrobin 'eject_after = 3' 'eject_time = 300ms'
+	storm 15 roundrobin 'eject_after = 3' 'eject_on = connect,reset' \
+	    'eject_time = 300ms'
 }
 
 # bats test_tags=long
@@ -93,6 +94,7 @@ storm() {
 
 # bats test_tags=long
 @test "storm: two minutes, leastconn, with ejection and observe" {
-	storm "$(in_short 120)" leastconn 'eject_after = 3' 'eject_time = 300ms' \
+	storm "$(in_short 120)" leastconn 'eject_after = 3' 'eject_on = connect,reset' \
+	    'eject_time = 300ms' \
 	    'observe = connect' 'error_limit = 5' 'on_error = fail_check'
 }

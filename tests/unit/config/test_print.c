@@ -123,6 +123,7 @@ every_default_is_printed(void **state)
 	    "error_limit = 10\n"
 	    "on_error = fail_check\n"
 	    "eject_after = 0\n"
+	    "eject_on = connect\n"
 	    "eject_time = 30s\n"
 	    "eject_time_max = 5m\n"
 	    "eject_max_percent = 50%\n"

@@ -706,6 +706,7 @@ failures_of_threads_are_counted_exactly(void **state)
 	begin(&shared, 2);
 	shared.model->state->notify = NULL;
 	shared.spec->eject_after = 8 * 50000;
+	shared.spec->eject_on = EJECT_ON_RESET;
 	for (unsigned i = 0; i < 8; i++)
 		assert_int_equal(
 		    pthread_create(&threads[i], NULL, fail_many, NULL), 0);
