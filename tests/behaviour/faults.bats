@@ -338,7 +338,7 @@ refuses() {
 		backend = app
 		pool = main
 		[backend app]
-		server = a $(addr a)
+		server = a 127.0.0.1:9
 	END
 	refuses "$(addr a).*in use" "$LFPROXY" -c "$T/lfproxy.ini"
 	[ ! -e "$T/web.sock" ]
