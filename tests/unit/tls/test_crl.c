@@ -51,7 +51,7 @@ setup(void **state)
 		return -1;
 	passed_s = 0;
 	for (int i = 0; i < AUTHORITIES; i++) {
-		char name[16];
+		char name[32];
 
 		snprintf(name, sizeof(name), "authority %d", i);
 		authorities[i] = made_new(&(struct made_how){.cn = name,
