@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-DEADLINE_S = 20
+DEADLINE_S = 90
 # All that were started and not stopped yet.
 running = set()
 
