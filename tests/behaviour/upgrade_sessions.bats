@@ -484,6 +484,7 @@ print(*[int(n) + left for n in sys.argv[1:]])' "$before" "$(now_ms)"
 	# The delay is up to 10 s.
 	[ "${after#* }" -ge $((${before% *} - 100)) ] ||
 	    fail "before $before, after $after"
+	exec {second}>&-
 	stop_newest
 }
 
