@@ -133,7 +133,9 @@ find_known(const struct tls_names *names, const char *name, unsigned skipped)
 		dot[-1] = '*';
 		match = find_exact(names, dot - 1);
 	}
-	return skipped > 0 ? (struct tls_names_match){.n = 0} : match;
+	if (skipped > 0)
+		match.n = 0;
+	return match;
 }
 
 struct tls_names_match

@@ -10,11 +10,18 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* The sizes that kernels for arm64 are built with. */
+/* The sizes that kernels for arm64 are built with.  ThreadSanitizer calls
+ * sysconf before it can stand a replacement: there the machine's size has to
+ * do. */
+#ifdef __SANITIZE_THREAD__
+static const long page_sizes[] = {4096};
+#else
 static const long page_sizes[] = {4096, 16384, 65536};
+#endif
 /* What sysconf says; 0: the truth. */
 static long page_size;
 
+#ifndef __SANITIZE_THREAD__
 long
 sysconf(int name)
 {
@@ -30,5 +37,6 @@ sysconf(int name)
 	}
 	return next(name);
 }
+#endif
 
 #endif
