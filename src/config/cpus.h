@@ -11,8 +11,8 @@
  * CPUs beyond CPU_SETSIZE are left out. */
 void cpus_allowed(cpu_set_t *ret_cpus);
 
-/* Returns how many CPUs the cgroup (version 2) and its ancestors grant, a
- * fraction rounded up; 0 when nothing limits them.  `root` is where /proc and
+/* Returns how many CPUs the cgroup, of version 1 or 2, and its ancestors grant,
+ * a fraction rounded up; 0 when nothing limits them.  `root` is where /proc and
  * /sys/fs/cgroup are found: "" except in tests.  Reads files. */
 unsigned cpus_quota(const char *root);
 

@@ -74,6 +74,26 @@ no_cgroup_means_no_quota(void **state)
 }
 
 static void
+version_1_has_a_quota_too(void **state)
+{
+	(void)state;
+	put("/proc/self/cgroup", "5:memory:/m\n4:cpu,cpuacct:/a/b\n0::/\n");
+	put("/sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us", "-1\n");
+	put("/sys/fs/cgroup/cpu/a/b/cpu.cfs_period_us", "100000\n");
+	assert_int_equal(cpus_quota(root), 0);
+	put("/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "250000\n");
+	put("/sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n");
+	assert_int_equal(cpus_quota(root), 3);
+	put("/sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_quota_us", "150000\n");
+	put("/sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_period_us", "100000\n");
+	assert_int_equal(cpus_quota(root), 2);
+	put("/proc/self/cgroup", "4:cpuset:/a\n3:cpuacct:/a\n2:xcpu:/a\n");
+	assert_int_equal(cpus_quota(root), 0);
+	put("/proc/self/cgroup", "1:cpu:/a\n");
+	assert_int_equal(cpus_quota(root), 3);
+}
+
+static void
 quota_is_rounded_up(void **state)
 {
 	static const struct {
@@ -157,6 +177,7 @@ main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 	    TEST(no_cgroup_means_no_quota),
+	    TEST(version_1_has_a_quota_too),
 	    TEST(quota_is_rounded_up),
 	    TEST(least_quota_on_the_way_up_counts),
 	    TEST(mounted_root_counts_in_containers),
