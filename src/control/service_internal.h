@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the parts of service.h share.
+ * Declarations that the parts of service.h share.
  */
 #ifndef CONTROL_SERVICE_INTERNAL_H
 #define CONTROL_SERVICE_INTERNAL_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What would fail in the unit, see service.h.
+ * The failures that the unit would have, see service.h.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -17,7 +17,7 @@
 #ifndef LFPROXY_PARENT_H
 #define LFPROXY_PARENT_H
 
-/* Where the end of this process ends a container, makes a child, in which the
+/* If the end of this process ends a container, makes a child, in which the
  * function returns; this process waits in it and then exits.  Elsewhere the
  * function only returns.  Called before any thread starts. */
 void parent_stay(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which authorities of a file end a chain, and which lead to another one of
- * the file.
+ * The authorities of a file that end a chain, and those that lead to another
+ * one of the file.
  *
  * Certificates of a peer's chain can be checked for revocation only with their
  * issuer at hand, so with CRLs a chain has to go on to the last authority that

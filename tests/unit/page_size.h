@@ -18,7 +18,7 @@ static const long page_sizes[] = {4096};
 #else
 static const long page_sizes[] = {4096, 16384, 65536};
 #endif
-/* What sysconf says; 0: the truth. */
+/* The size that sysconf reports; 0: the real one. */
 static long page_size;
 
 #ifndef __SANITIZE_THREAD__

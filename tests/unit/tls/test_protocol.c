@@ -198,8 +198,8 @@ has_group(const char *name)
 	return has;
 }
 
-/* What the client offers first is taken if possible, without another hello;
- * a client that has the hybrid is asked for it. */
+/* The group that the client offers first is taken if possible, without another
+ * hello; a client that has the hybrid is asked for it. */
 static void
 default_curves_are_a_hybrid_if_openssl_has_it_and_x25519(void **state)
 {
