@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where a version of cgroups keeps its files below /sys/fs/cgroup. */
+/* The place of a version of cgroups below /sys/fs/cgroup. */
 struct cgroups {
 	const char *controller; /* in /proc/self/cgroup; "": version 2 */
 	const char *folder;

@@ -528,7 +528,8 @@ checked_addr(
 /* Writes a warning for each server with a name that leads back to its own
  * backend. */
 static void
-warn_of_loops(const struct names *names, const struct spec *spec, FILE *out)
+warn_of_named_loops(
+    const struct names *names, const struct spec *spec, FILE *out)
 {
 	struct loops *loops =
 	    loops_new(spec, checked_addr, (void *)(uintptr_t)names);
@@ -562,7 +563,7 @@ server_names_check(const struct spec *spec, unsigned wait_ms, FILE *out)
 			if (s->host && !(n && n->renewal.known))
 				write_warning(out, b, s, n);
 		}
-		warn_of_loops(sn.names, spec, out);
+		warn_of_named_loops(sn.names, spec, out);
 	}
 	free_names(&sn);
 }

@@ -37,7 +37,7 @@ ssl_use_cert(SSL *ssl, const struct tls_cert *cert)
 /* Returns whether a cipher of TLS 1.2 that both ends have goes with the type of
  * key. */
 static bool
-has_cipher(SSL *ssl, const struct tls_cert *cert)
+shares_cipher(SSL *ssl, const struct tls_cert *cert)
 {
 	const STACK_OF(SSL_CIPHER) *offered = SSL_get_client_ciphers(ssl);
 	const STACK_OF(SSL_CIPHER) *ours = SSL_get_ciphers(ssl);
@@ -93,7 +93,7 @@ client_can_use(SSL *ssl, const struct tls_cert *cert)
 		return false;
 	if (SSL_version(ssl) >= TLS1_3_VERSION)
 		return has_algorithm(ssl, cert);
-	return (flags & CERT_PKEY_EE_PARAM) && has_cipher(ssl, cert);
+	return (flags & CERT_PKEY_EE_PARAM) && shares_cipher(ssl, cert);
 }
 
 static bool
