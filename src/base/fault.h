@@ -8,6 +8,7 @@
  *   LFPROXY_FAULT_NO_GUARD=1      no guard gives leadership away
  *   LFPROXY_FAULT_NO_TAKEOVER=1   a busy leader keeps its token
  *   LFPROXY_FAULT_LONG_PAUSE=1    a server is tried again after ten minutes
+ *   LFPROXY_FAULT_STOP_LOOP=1     on SIGUSR2 the control thread stops for good
  *   LFPROXY_FAULT_LEAK_MEMORY=1   each session's end loses some memory
  *   LFPROXY_FAULT_LEAK_FD=1       one in a hundred loses a descriptor
  *   LFPROXY_FAULT_ACCEPT, _SOCKET, _CONNECT, _EPOLL_CTL, _SLAB, _PIPE,
@@ -52,6 +53,7 @@ enum fault_switch {
 	FAULT_LEAK_MEMORY,
 	FAULT_LEAK_FD,
 	FAULT_LONG_PAUSE,
+	FAULT_STOP_LOOP,
 	FAULT_SWITCHES
 };
 

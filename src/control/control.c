@@ -6,10 +6,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/aligned_timer.h"
 #include "base/clock.h"
 #include "base/events.h"
+#include "base/fault.h"
 #include "base/grace.h"
 #include "base/log.h"
 #include "base/notify.h"
@@ -28,65 +30,13 @@
 #include "model/removed.h"
 #include "proxy/accept_limits.h"
 #include "proxy/accesslog.h"
+#include "proxy/keeper.h"
 #include "proxy/reaper.h"
-
-/* The interval at which paused acceptors try again. */
-#define PAUSED_MS      250
-#define PAUSED_RATE_MS 10
 
 #define SECOND_MS 1000
 
-/* Returns the interval at which paused acceptors try again.  With a limited
- * rate, a tenth of a second's worth may come at once; looking ten times as
- * often keeps the acceptors from falling behind the rate. */
-static uint64_t
-paused_ms(const struct control *c)
-{
-	bool paced =
-	    c->frontend_rates || proxy_limits_rate(&c->proxy.limits) > 0;
-
-	return paced ? PAUSED_RATE_MS : PAUSED_MS;
-}
-
-/* Sets the time of the next look at the deadlines, in the future. */
-static void
-set_reap_timer(struct control *c, uint64_t next_ms)
-{
-	uint64_t next_ns = next_ms * 1000000, now_ns = clock_now_ns();
-
-	c->reap.repeat =
-	    next_ns > now_ns ? (double)(next_ns - now_ns) / 1e9 : 1e-3;
-	ev_now_update(c->loop);
-	ev_timer_again(c->loop, &c->reap);
-}
-
-/* Looks at the deadlines, and sets the time of the next look.  A look takes
- * some 50 us for 100 000 sessions; a pause of a hundred times as long limits
- * the cost to a hundredth of a CPU. */
-static void
-reap(struct control *c)
-{
-	uint64_t from_ns = clock_now_ns(), next_ms, now_ms;
-
-	next_ms = proxy_reap(&c->proxy, from_ns / 1000000);
-	c->reap_pause_ms = 2 + (clock_now_ns() - from_ns) / 10000;
-	c->reaped_ms = now_ms = clock_now_ms();
-	if (atomic_load_relaxed(&c->proxy.paused) &&
-	    next_ms > now_ms + paused_ms(c))
-		next_ms = now_ms + paused_ms(c);
-	/* Run clean_up soon while a reload has left servers or models behind.
-	 */
-	if ((c->model->state->removed || c->model->state->retired) &&
-	    next_ms > now_ms + REAP_MIN_MS)
-		next_ms = now_ms + REAP_MIN_MS;
-	if (next_ms < now_ms + c->reap_pause_ms)
-		next_ms = now_ms + c->reap_pause_ms;
-	/* Looks that are not urgent wake an idle process along with its
-	 * timers. */
-	if (next_ms >= now_ms + SECOND_MS)
-		next_ms -= next_ms % SECOND_MS;
-	set_reap_timer(c, next_ms);
-}
+/* How often clean_up runs while a reload has left something behind. */
+#define TIDY_MS 250
 
 /* Frees what a reload has left behind and nothing uses any more. */
 static void
@@ -103,43 +53,23 @@ clean_up(struct control *c, uint64_t now_ms)
 static void
 look_after(struct control *c)
 {
-	reap(c);
-	if (c->phase < DRAINING)
-		acceptors_resume(&c->proxy);
+	const struct model_state *state;
+
 	clean_up(c, clock_now_ms());
 	grace_poll(c->grace);
+	state = c->model->state;
+	if (!state->removed && !state->retired)
+		ev_timer_stop(c->loop, &c->tidy);
+	else if (!ev_is_active(&c->tidy))
+		ev_timer_again(c->loop, &c->tidy);
 }
 
 static void
-on_reap(struct ev_loop *loop, ev_timer *timer, int events)
+on_tidy(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	(void)loop;
 	(void)events;
 	look_after(timer->data);
-}
-
-static void
-call_reaper(void *arg)
-{
-	struct control *c = arg;
-
-	ev_async_send(c->loop, &c->sooner);
-}
-
-/* Looks earlier: a session has a deadline before the next look. */
-static void
-on_sooner(struct ev_loop *loop, ev_async *sooner, int events)
-{
-	struct control *c = sooner->data;
-	uint64_t now_ms = clock_now_ms();
-	uint64_t from_ms = c->reaped_ms + c->reap_pause_ms;
-
-	(void)loop;
-	(void)events;
-	if (now_ms >= from_ms)
-		reap(c);
-	else
-		set_reap_timer(c, from_ms);
 }
 
 static void
@@ -215,6 +145,8 @@ on_unused(struct ev_loop *loop, ev_signal *signal, int events)
 {
 	(void)loop;
 	(void)events;
+	while (fault_is_on(FAULT_STOP_LOOP))
+		pause();
 	log_warning("SIG%s has no meaning here and was ignored; SIGTERM drains",
 	    sigabbrev_np(signal->signum));
 }
@@ -247,10 +179,8 @@ watch_loop(struct control *c)
 	watch_signal(c, &c->user2, SIGUSR2, on_unused);
 	signals_release();
 	loop_stats_watch(c->loop, &c->loop_stats);
-	ev_async_init(&c->sooner, on_sooner);
-	c->sooner.data = c;
-	ev_async_start(c->loop, &c->sooner);
-	watch_timer(c, &c->reap, PAUSED_MS, on_reap);
+	ev_timer_init(&c->tidy, on_tidy, 0, TIDY_MS / 1000.0);
+	c->tidy.data = c;
 	watch_timer(c, &c->second, SECOND_MS, on_second);
 }
 
@@ -316,8 +246,6 @@ control_new(
 	                     c->model->spec->global.closed_sessions) < 0)
 		goto fail;
 	proxy_number_from(&c->proxy, takeover_first_number());
-	c->proxy.call_reaper = call_reaper;
-	c->proxy.call_reaper_arg = c;
 	signals_hold_stops();
 	c->listeners = listeners_bind(c->model, &c->proxy, err);
 	if (!c->listeners)
@@ -351,7 +279,10 @@ control_start(struct control *control, struct err *err)
 	if (!accesslog_open(c->model, err))
 		return false;
 	server_followup_start(c);
-	pace_start(c);
+	rc = keeper_start(&c->proxy, c->grace);
+	if (rc < 0)
+		return err_set(
+		    err, "the keeper cannot be started: %s", strerror(-rc));
 	c->pools =
 	    pools_start(c->loop, c->model->spec, &c->proxy, c->grace, err);
 	if (!c->pools)
@@ -420,7 +351,9 @@ control_free(struct control *control)
 		task_timer_fini(&c->task_timer);
 	server_names_fini(c);
 	checker_free(c->checker);
+	keeper_stop(c->proxy.keeper);
 	pools_free(c->pools);
+	keeper_free(c->proxy.keeper);
 	session_sender_free(c->sender);
 	listeners_free(c->listeners);
 	/* A writer that is stuck is left behind; the records that it has

@@ -13,7 +13,6 @@
 #include "control/limits.h"
 #include "control/list_task.h"
 #include "control/list_watch.h"
-#include "control/pace.h"
 #include "control/listeners.h"
 #include "control/manager.h"
 #include "control/pools.h"
@@ -61,9 +60,6 @@ struct control {
 	size_t files_n;
 	struct budget budget;
 	struct file_limits file_limits;
-	bool frontend_rates;    /* a frontend has a limit on its rate */
-	uint64_t reaped_ms;     /* when the last look at the deadlines ended */
-	uint64_t reap_pause_ms; /* the time after reaped_ms without a look */
 	struct loop_stats loop_stats;
 	struct capacity capacity;
 	struct control_follower follower; /* prepare NULL: none */
@@ -85,13 +81,12 @@ struct control {
 	bool has_left;          /* another process has the listening sockets */
 	bool reopened;          /* access log reopened during an upgrade */
 	struct server_followup followup;
-	struct pace_loop pace;
 	struct task_timer task_timer;
 	struct list drains, rebalances;
 	struct timed_task stopping;
 	struct manager_reports reports;
-	ev_timer reap, second;
-	ev_async sooner; /* a session has a deadline before the next look */
+	ev_timer second;
+	ev_timer tidy; /* while a reload has left servers or models behind */
 	ev_signal term, interrupt, hangup, user1, user2;
 };
 
@@ -99,6 +94,11 @@ struct control {
  * frontend.  A limit that has not changed since the last call stays as the
  * operator has set it.  Defined in control_orders.c. */
 void control_follow_limits(struct control *control);
+
+/* Applies the bandwidth limits of the present model.  If they have changed,
+ * sessions that wait take a new portion, and sessions that had no limit check
+ * whether they have one now.  Defined in control_orders.c. */
+void control_follow_bandwidth(struct control *control);
 
 /* Measures the loop until it ends, without keeping it alive.  Defined in
  * loop_stats.c. */

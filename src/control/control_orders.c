@@ -6,6 +6,8 @@
 #include "control/control_internal.h"
 #include "model/model.h"
 #include "proxy/accept_limits.h"
+#include "proxy/keeper.h"
+#include "proxy/reaper.h"
 
 /* Returns whether the value in the file has changed, and remembers it.  Only a
  * changed value is applied, so an operator's limit stays in force over a reload
@@ -31,7 +33,20 @@ follow_frontend_limits(struct control *c, struct frontend *f)
 		(void)atomic_swap_seq(&f->state->maxconn,
 		    limits ? maxconn : FRONTEND_NO_LIMIT); /* [P12] */
 	atomic_store_relaxed(&f->state->rate_limit, f->spec->rate);
-	c->frontend_rates |= f->spec->rate > 0;
+}
+
+void
+control_follow_bandwidth(struct control *control)
+{
+	struct control *c = control;
+	bool limited;
+
+	if (!bandwidth_follow(c->model, &limited))
+		return;
+	atomic_store_relaxed(&c->proxy.pacer.limited, limited);
+	keeper_call(c->proxy.keeper, KEEPER_LIMITS);
+	if (limited)
+		proxy_note_all(&c->proxy, NOTE_PACE);
 }
 
 void
@@ -42,6 +57,7 @@ control_follow_limits(struct control *control)
 	struct proxy_limits *limits = &c->proxy.limits;
 	unsigned maxconn =
 	    global->maxconn < c->budget.sessions ? global->maxconn : 0;
+	bool rates = false;
 
 	if (has_changed(&c->file_limits.maxconn, maxconn))
 		atomic_store_relaxed(&limits->sessions, maxconn);
@@ -51,11 +67,13 @@ control_follow_limits(struct control *control)
 	if (has_changed(&c->file_limits.sessions, global->rate_sessions))
 		atomic_store_relaxed(
 		    &limits->session_rate, global->rate_sessions);
-	c->frontend_rates = false;
-	model_for_each_frontend (f, c->model)
+	model_for_each_frontend (f, c->model) {
 		follow_frontend_limits(c, f);
+		rates |= f->spec->rate > 0;
+	}
+	atomic_store_relaxed(&limits->frontend_rates, rates);
 	acceptors_resume(&c->proxy);
-	pace_follow(c);
+	control_follow_bandwidth(c);
 }
 
 void

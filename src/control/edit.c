@@ -95,7 +95,7 @@ void
 control_publish_edit(struct control *control, struct model *model)
 {
 	control_publish_model(control, model);
-	pace_follow(control);
+	control_follow_bandwidth(control);
 	listeners_follow(control->listeners, model);
 }
 

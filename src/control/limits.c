@@ -40,6 +40,8 @@ limits_count_open(void)
 /* Descriptors of the control loop: an admin socket, the one that wakes the
  * loop, and so on. */
 #define LOOP_DESCRIPTORS 4
+/* The one that wakes the keeper. */
+#define KEEPER_DESCRIPTORS 1
 /* Descriptors of the HTTP port: the port, its epoll set and the one that wakes
  * it, and its clients. */
 #define HTTP_DESCRIPTORS 267
@@ -99,7 +101,7 @@ count_admin(const struct admin_list *admin)
 static size_t
 count_own(const struct spec *spec, size_t open)
 {
-	size_t own = open + LOOP_DESCRIPTORS +
+	size_t own = open + LOOP_DESCRIPTORS + KEEPER_DESCRIPTORS +
 	             count_admin(&spec->global.admin) + count_resolver(spec);
 
 	if (spec->global.http.at.text)

@@ -2,8 +2,8 @@
  * The number and duration of the control loop's iterations.  An iteration lasts
  * from the end of a wait to the start of the next one.
  *
- * During an iteration no check starts or ends, no deadline is looked at, and no
- * request on the admin socket is answered.
+ * During an iteration no check starts or ends, and no request on the admin
+ * socket is answered.
  */
 #include "control/control_internal.h"
 

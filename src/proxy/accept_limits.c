@@ -12,10 +12,11 @@
 #include "base/text.h"
 #include "model/rate_limit.h"
 #include "proxy/acceptor_internal.h"
+#include "proxy/keeper.h"
 
 /* Pauses the acceptor: connections wait in the kernel's backlog until
- * acceptors_resume, which runs when a session ends and regularly on the control
- * thread. */
+ * acceptors_resume, which runs when a session ends and in the keeper's rounds.
+ */
 static void
 acceptor_pause(struct acceptor *a)
 {
@@ -26,6 +27,15 @@ acceptor_pause(struct acceptor *a)
 			a->next_paused = top;
 		while (!atomic_cas_seq(&a->proxy->paused, &top, a)); /* [P12] */
 	}
+}
+
+/* Pauses until the keeper resumes the acceptor: because of a rate, or of an
+ * error that no session's end may mend. */
+static void
+pause_for_keeper(struct acceptor *a)
+{
+	acceptor_pause(a);
+	keeper_call(a->proxy->keeper, KEEPER_ACCEPTOR);
 }
 
 const char *
@@ -45,7 +55,7 @@ acceptor_pause_for_error(struct acceptor *a, int error)
 	if (!exhaustion_note(&a->proxy->exhaustion, error, where))
 		log_limited(&limit, LOG_LEVEL_WARNING, "%s: %s", where,
 		    strerror(error));
-	acceptor_pause(a);
+	pause_for_keeper(a);
 }
 
 /* Pauses because there is no free session: all are in use, or memory for
@@ -95,16 +105,6 @@ pause_for_handshakes(struct acceptor *a, const struct frontend *f)
 	if (atomic_load_seq(&f->state->handshakes.now) < /* [P12] */
 	    f->spec->handshakes_max)
 		acceptors_resume(a->proxy);
-}
-
-/* Pauses because of a rate.  The control thread resumes the acceptor when the
- * next connection is due. */
-static void
-pause_for_rate(struct acceptor *a)
-{
-	acceptor_pause(a);
-	if (a->proxy->call_reaper)
-		a->proxy->call_reaper(a->proxy->call_reaper_arg);
 }
 
 bool
@@ -238,7 +238,7 @@ reserve(struct acceptor *a, const struct frontend_listen *listen,
 
 	*ret_limit = atomic_load_relaxed(&f->state->maxconn);
 	if (!proxy_is_due(&a->proxy->limits) || !frontend_is_due(f)) {
-		pause_for_rate(a);
+		pause_for_keeper(a);
 		return false;
 	}
 	if (*ret_limit != FRONTEND_NO_LIMIT &&

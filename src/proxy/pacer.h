@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The pacer: wakes the directions of sessions that wait for bandwidth.
  *
- * Data threads push a direction on a stack without locks.  The control thread
+ * Data threads push a direction on a stack without locks.  The keeper
  * takes the stack, sorts the directions into a wheel by the time at which they
  * are due, and leaves NOTE_PACE with their sessions when that time has come.
  * The looks are about PACER_TICK_NS apart at least, and there are none while no
@@ -26,14 +26,14 @@ struct pacing;
 struct pacer {
 	struct pace *pushed CACHE_LINE_ALIGNED; /* the newest.  [P37] */
 	uint64_t next_look_ns; /* clock_now_ns; UINT64_MAX: none.  [P37] */
-	bool limited; /* a limit is in force; control thread; relaxed */
-	/* Makes the control thread call pacer_look soon.  Any thread.  NULL:
-	 * nothing to call. */
+	bool limited; /* a limit is in force; control thread writes; relaxed */
+	/* Makes the keeper call pacer_look soon.  Any thread.  NULL: nothing to
+	 * call. */
 	void (*call)(void *arg);
 	void *call_arg;
 	struct slab records; /* struct pacing; any thread */
 
-	/* Control thread only. */
+	/* The keeper's. */
 	struct pace_list {
 		struct pace *first, *last;
 	} slots[PACER_SLOTS] CACHE_LINE_ALIGNED;
@@ -54,12 +54,12 @@ void pacer_fini(struct pacer *pacer);
 void pacer_push(struct pacer *pacer, struct pace *pace, uint64_t now_ns);
 
 /* Wakes all directions that are due.  Returns when to call it next,
- * clock_now_ns; UINT64_MAX: when pacer.call asks for it.  Runs on the control
+ * clock_now_ns; UINT64_MAX: when pacer.call asks for it.  Runs on the keeper's
  * thread. */
 uint64_t pacer_look(struct pacer *pacer, uint64_t now_ns);
 
 /* Wakes all directions that wait, because their limits have changed.  Runs on
- * the control thread. */
+ * the keeper's thread. */
 void pacer_wake_all(struct pacer *pacer);
 
 /* Drops a reference; the last one gives the record back.  Any thread. */

@@ -19,6 +19,7 @@
 #include "proxy/exhaustion.h"
 #include "proxy/held_room.h"
 
+struct keeper;
 struct successor;
 
 /* Longer pauses of sessions during an upgrade are counted (proxy.long_pauses).
@@ -40,7 +41,8 @@ struct proxy_limits {
 	uint32_t sessions;     /* at a time; 0: as many as there is room for */
 	uint32_t connect_rate; /* connections per second, 0: no limit */
 	uint32_t session_rate; /* the same, as HAProxy has both */
-	uint64_t due_ns;       /* when the next may come; any thread */
+	uint32_t frontend_rates; /* whether a frontend has a rate */
+	uint64_t due_ns;         /* when the next may come; any thread */
 };
 
 /* Returns the smaller of both rates, 0: no limit. */
@@ -51,6 +53,15 @@ proxy_limits_rate(const struct proxy_limits *limits)
 	uint32_t b = atomic_load_relaxed(&limits->session_rate);
 
 	return a == 0 || (b > 0 && b < a) ? b : a;
+}
+
+/* Returns whether there is a limit on the rate of connections, of the process
+ * or of a frontend. */
+static inline bool
+proxy_limits_have_rate(const struct proxy_limits *limits)
+{
+	return atomic_load_relaxed(&limits->frontend_rates) ||
+	       proxy_limits_rate(limits) > 0;
 }
 
 /* The acceptors that still wait for the process that lfproxy takes over from.
@@ -85,14 +96,13 @@ struct proxy {
 	/* When the reaper will look at the deadlines next, clock_now_ms.  An
 	 * owner that sets an earlier deadline calls the reaper.  [P17] */
 	uint64_t next_reap_ms CACHE_LINE_ALIGNED;
-	uint32_t called; /* whether since the last look; relaxed */
-	void (*call_reaper)(void *arg); /* any thread; NULL: none */
-	void *call_reaper_arg;
+	uint32_t called;       /* whether since the last look; relaxed */
+	struct keeper *keeper; /* NULL: nothing to call */
 	/* While lfproxy drains: how long sessions may be idle, and how long if
 	 * they wait for an answer; 0: it does not drain.  The control thread
 	 * writes these once, idle_ms last; sessions read them.  [P27] */
 	uint64_t idle_ms, idle_busy_ms;
-	uint64_t reap_max_ms; /* control thread only: see proxy_reap */
+	uint64_t reap_max_ms; /* the keeper's: see proxy_reap */
 	/* The number of the session in the first slot, see session_id.  The
 	 * process that lfproxy takes over from tells it.  Constant once there
 	 * are sessions. */

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "proxy/keeper.h"
 #include "proxy/session.h"
 
 /* A session that got a note is looked at again after this time. */
@@ -42,11 +43,11 @@ proxy_set_deadline(struct proxy *proxy, uint32_t index, uint64_t deadline_ms)
 {
 	(void)atomic_swap_seq(
 	    &proxy->deadlines[index], deadline_ms); /* [P13] [P17] */
-	if (deadline_ms == 0 || !proxy->call_reaper ||
+	if (deadline_ms == 0 ||
 	    deadline_ms >= atomic_load_seq(&proxy->next_reap_ms)) /* [P17] */
 		return;
 	atomic_store_relaxed(&proxy->called, 1u);
-	proxy->call_reaper(proxy->call_reaper_arg);
+	keeper_call(proxy->keeper, KEEPER_DEADLINE);
 }
 
 /* Returns the longest time from one look to the next.  A new session calls the
@@ -79,8 +80,10 @@ when_to_look(uint64_t nearest_ms, uint64_t now_ms)
 uint64_t
 proxy_reap(struct proxy *proxy, uint64_t now_ms)
 {
-	uint64_t nearest_ms = now_ms + pause_at_most(proxy);
+	uint64_t pause_ms = pause_at_most(proxy);
+	uint64_t nearest_ms = now_ms + pause_ms;
 	uint32_t made = slab_made(&proxy->sessions);
+	bool any = false;
 
 	/* Until the end of this look, owners call the reaper for any deadline,
 	 * because the look may have missed it. */
@@ -91,6 +94,7 @@ proxy_reap(struct proxy *proxy, uint64_t now_ms)
 
 		if (deadline == 0)
 			continue;
+		any = true;
 		/* Most deadlines are not due: skip their sessions. */
 		if (deadline <= now_ms) {
 			note_session(proxy, i, now_ms, NOTE_TIMEOUT);
@@ -101,7 +105,9 @@ proxy_reap(struct proxy *proxy, uint64_t now_ms)
 		if (deadline < nearest_ms)
 			nearest_ms = deadline;
 	}
-	nearest_ms = when_to_look(nearest_ms, now_ms);
+	nearest_ms = any || pause_ms < REAP_MAX_MS
+	                 ? when_to_look(nearest_ms, now_ms)
+	                 : UINT64_MAX;
 	(void)atomic_swap_seq(&proxy->next_reap_ms, nearest_ms); /* [P17] */
 	return nearest_ms;
 }

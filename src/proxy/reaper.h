@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * The deadlines of sessions, and notes to all sessions.
  *
- * Each session has one deadline, in proxy->deadlines.  The control thread looks
- * at all deadlines now and then, and leaves NOTE_TIMEOUT with each session
- * whose deadline has passed; the session's owner then finds out what has timed
- * out.  Only the owner acts on a session, so the other functions of the control
- * thread leave notes as well and return at once.
+ * Each session has one deadline, in proxy->deadlines.  The keeper looks at all
+ * deadlines now and then, and leaves NOTE_TIMEOUT with each session whose
+ * deadline has passed; the session's owner then finds out what has timed out.
+ * Only the owner acts on a session, so the functions of the control thread
+ * leave notes as well and return at once.
  */
 #ifndef PROXY_REAPER_H
 #define PROXY_REAPER_H
@@ -14,18 +14,19 @@
 
 /* The longest time between two looks of proxy_reap: REAP_MIN_MS after sessions
  * have had to call it, then twice as long each time, up to REAP_MAX_MS.  A look
- * is up to 25 ms later than that. */
+ * is up to 25 ms later than that.  When the longest time has passed and there
+ * is no session, the next look is the one that a session calls for. */
 #define REAP_MAX_MS 1500
 #define REAP_MIN_MS 250
 
 /* Leaves NOTE_TIMEOUT with every session whose deadline has passed.  Reads 8
  * bytes for each session slot ever used.  Returns when to call it next,
- * clock_now_ms, unless call_reaper asks for an earlier call; see REAP_MAX_MS.
- * Runs on the control thread. */
+ * clock_now_ms, unless a session calls the keeper before; UINT64_MAX: not
+ * before.  See REAP_MAX_MS.  Runs on the keeper's thread. */
 uint64_t proxy_reap(struct proxy *proxy, uint64_t now_ms);
 
 /* Sets the deadline of the session with that index, clock_now_ms; 0: none.
- * Calls the reaper if the deadline is before its next look.  Runs on the
+ * Calls the keeper if the deadline is before its next look.  Runs on the
  * session's owner. */
 void proxy_set_deadline(
     struct proxy *proxy, uint32_t index, uint64_t deadline_ms);

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ * See keeper.h.
+ */
+#include "proxy/keeper.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/thread.h"
+#include "proxy/accept_limits.h"
+#include "proxy/reaper.h"
+
+/* How long acceptors that have paused wait before they try again.  With a
+ * limited rate a tenth of a second's worth may come at once; looking ten times
+ * as often keeps the acceptors from falling behind the rate. */
+#define PAUSED_NS      (250 * NS_PER_MS)
+#define PAUSED_RATE_NS (10 * NS_PER_MS)
+
+/* A look at the deadlines takes some 50 us for 100 000 sessions; a pause of a
+ * hundred times as long, and of this much, limits the cost to a hundredth of a
+ * CPU. */
+#define REAP_PAUSE_NS    (2 * NS_PER_MS)
+#define REAP_PAUSE_TIMES 100
+
+#define NEVER UINT64_MAX
+
+#define KEEPER_END 0x80000000u
+
+struct keeper {
+	struct proxy *proxy;
+	struct grace *grace;
+	pthread_t thread;
+	int event; /* an eventfd: there are calls */
+	/* The reasons given since the last round, and KEEPER_END.  [P43] */
+	uint32_t calls CACHE_LINE_ALIGNED;
+
+	/* The thread's own: clock_now_ns, or NEVER. */
+	struct grace_reader reader;
+	uint64_t reap_ns;      /* the next look at the deadlines */
+	uint64_t reap_from_ns; /* not before, whoever calls */
+	uint64_t pace_ns;      /* the pacer's next look */
+	uint64_t resume_ns;    /* when paused acceptors try again */
+} CACHE_LINE_ALIGNED;
+
+static void
+reap(struct keeper *k, uint64_t now_ns)
+{
+	uint64_t next_ms = proxy_reap(k->proxy, now_ns / NS_PER_MS);
+	uint64_t end_ns = clock_now_ns();
+
+	k->reap_from_ns =
+	    end_ns + REAP_PAUSE_NS + (end_ns - now_ns) * REAP_PAUSE_TIMES;
+	if (next_ms == UINT64_MAX) {
+		k->reap_ns = NEVER;
+		return;
+	}
+	/* Looks that are not urgent come with the timers of the control thread,
+	 * so that an idle process leaves its CPU alone in between. */
+	if (next_ms >= end_ns / NS_PER_MS + 1000)
+		next_ms -= next_ms % 1000;
+	k->reap_ns = next_ms * NS_PER_MS;
+	if (k->reap_ns < k->reap_from_ns)
+		k->reap_ns = k->reap_from_ns;
+}
+
+static void
+resume_acceptors(struct keeper *k, uint64_t now_ns)
+{
+	if (!atomic_load_relaxed(&k->proxy->paused)) {
+		k->resume_ns = NEVER;
+	} else if (k->resume_ns == NEVER) {
+		k->resume_ns =
+		    now_ns + (proxy_limits_have_rate(&k->proxy->limits)
+		                     ? PAUSED_RATE_NS
+		                     : PAUSED_NS);
+	} else if (now_ns >= k->resume_ns) {
+		k->resume_ns = NEVER;
+		acceptors_resume(k->proxy);
+	}
+}
+
+static void
+run_round(struct keeper *k, uint32_t calls)
+{
+	struct pacer *pacer = &k->proxy->pacer;
+	uint64_t now_ns = clock_now_ns();
+
+	if (calls & KEEPER_DEADLINE)
+		k->reap_ns = k->reap_from_ns;
+	if (now_ns >= k->reap_ns)
+		reap(k, now_ns);
+	if (calls & KEEPER_LIMITS)
+		pacer_wake_all(pacer);
+	if (calls & KEEPER_BANDWIDTH || now_ns >= k->pace_ns)
+		k->pace_ns = pacer_look(pacer, now_ns);
+	resume_acceptors(k, now_ns);
+}
+
+static uint64_t
+next_round_ns(const struct keeper *k)
+{
+	uint64_t next_ns = k->reap_ns;
+
+	if (k->pace_ns < next_ns)
+		next_ns = k->pace_ns;
+	return k->resume_ns < next_ns ? k->resume_ns : next_ns;
+}
+
+/* Sleeps until the next round is due or the keeper is called. */
+static void
+rest(struct keeper *k)
+{
+	struct pollfd event = {.fd = k->event, .events = POLLIN};
+	uint64_t next_ns = next_round_ns(k), now_ns = clock_now_ns(), calls;
+	uint64_t rest_ns = next_ns > now_ns ? next_ns - now_ns : 0;
+	struct timespec limit = {.tv_sec = (time_t)(rest_ns / NS_PER_S),
+	    .tv_nsec = (long)(rest_ns % NS_PER_S)};
+
+	if (ppoll(&event, 1, next_ns == NEVER ? NULL : &limit, NULL) > 0)
+		(void)!read(k->event, &calls, sizeof(calls));
+}
+
+static void *
+keeper_main(void *arg)
+{
+	struct keeper *k = arg;
+	uint32_t calls;
+
+	(void)pthread_setname_np(pthread_self(), "lf-keeper");
+	lock_mark_data_thread();
+	grace_register(k->grace, &k->reader);
+	while (!((calls = atomic_swap_seq(&k->calls, 0u)) & /* [P43] */
+	         KEEPER_END)) {
+		grace_enter(k->grace, &k->reader);
+		run_round(k, calls);
+		grace_leave(&k->reader);
+		rest(k);
+	}
+	grace_unregister(k->grace, &k->reader);
+	return NULL;
+}
+
+/* Note: calls.
+ *
+ * The first caller since the last round writes to the eventfd.  Others leave
+ * their reasons with it.  The keeper takes all reasons at once, after it has
+ * read the eventfd, so none stays behind while the keeper sleeps. */
+void
+keeper_call(struct keeper *keeper, uint32_t reasons)
+{
+	const uint64_t one = 1;
+
+	if (keeper &&
+	    atomic_or_acq_rel(&keeper->calls, reasons) == 0) /* [P43] */
+		(void)!write(keeper->event, &one, sizeof(one));
+}
+
+static void
+call_for_bandwidth(void *arg)
+{
+	keeper_call(arg, KEEPER_BANDWIDTH);
+}
+
+int
+keeper_start(struct proxy *proxy, struct grace *grace)
+{
+	struct keeper *k = aligned_alloc(CACHE_LINE, sizeof(*k));
+	int rc;
+
+	if (!k)
+		return -ENOMEM;
+	*k = (struct keeper){.proxy = proxy,
+	    .grace = grace,
+	    .event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+	    .reap_ns = 0,
+	    .pace_ns = NEVER,
+	    .resume_ns = NEVER};
+	rc = k->event < 0 ? errno
+	                  : thread_start(&k->thread, NULL, keeper_main, k);
+	if (rc != 0) {
+		keeper_free(k);
+		return -rc;
+	}
+	proxy->keeper = k;
+	proxy->pacer.call = call_for_bandwidth;
+	proxy->pacer.call_arg = k;
+	return 0;
+}
+
+void
+keeper_stop(struct keeper *keeper)
+{
+	if (!keeper)
+		return;
+	keeper_call(keeper, KEEPER_END);
+	(void)pthread_join(keeper->thread, NULL);
+}
+
+void
+keeper_free(struct keeper *keeper)
+{
+	if (keeper && keeper->event >= 0)
+		close(keeper->event);
+	free(keeper);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * The keeper: one thread of the data plane, lf-keeper, for the work of sessions
+ * that has its time.  It looks at the deadlines (reaper.h), wakes the
+ * directions that wait for bandwidth (pacer.h), and resumes acceptors that have
+ * paused (accept_limits.h).  The control thread may be busy meanwhile for as
+ * long as it likes.
+ *
+ * The keeper's rounds are short: it allocates nothing, opens no file and takes
+ * no lock that another thread holds across a system call.  While nothing is due
+ * the keeper sleeps.
+ */
+#ifndef PROXY_KEEPER_H
+#define PROXY_KEEPER_H
+
+#include <stdint.h>
+
+#include "base/grace.h"
+#include "proxy/proxy.h"
+
+struct keeper;
+
+/* The reasons for a round before the next one is due. */
+#define KEEPER_DEADLINE  1u /* a deadline comes before the next look */
+#define KEEPER_BANDWIDTH 2u /* a direction is due before the next look */
+#define KEEPER_LIMITS    4u /* the limits on bandwidth have changed */
+#define KEEPER_ACCEPTOR  8u /* an acceptor has paused, and for how long */
+
+/* Starts the keeper of the proxy, and enters it there.  Called before the pools
+ * start; the thread is a reader of the grace domain.  Returns 0 or -errno.
+ * Runs on the control thread. */
+int keeper_start(struct proxy *proxy, struct grace *grace) MUST_CHECK;
+
+/* Ends the thread.  Called before the pools' memory is freed; pool threads may
+ * still call the keeper, in vain.  Waits for the present round.  NULL is
+ * allowed.  Runs on the control thread. */
+void keeper_stop(struct keeper *keeper);
+
+/* Frees the keeper, which was stopped.  Called after the pools have ended.
+ * NULL is allowed. */
+void keeper_free(struct keeper *keeper);
+
+/* Makes the keeper begin a round soon, for the reasons given.  Any thread;
+ * never blocks.  NULL: does nothing. */
+void keeper_call(struct keeper *keeper, uint32_t reasons);
+
+#endif
