@@ -137,10 +137,25 @@ room_for_more(const struct shard *shard, uint32_t parked)
 	return homes < parked + atomic_load_relaxed(&shard->parallel);
 }
 
-/* Calls a follower to stand by when events wait behind the turn that the leader
- * is about to run. */
+/* Returns whether another handler than h has work in the rest of the batch.
+ * Often both sides of one session are ready together: a thread that took the
+ * second one would only leave it with the owner. */
+static bool
+others_wait(const struct batch *b, const struct event_handler *h)
+{
+	if (atomic_load_relaxed(&b->resumed_n) > 0)
+		return true;
+	for (unsigned i = b->next; i < b->end; i++)
+		if (handle_slot(b->events[i].handle) != h->slot)
+			return true;
+	return false;
+}
+
+/* Calls a follower to stand by when events of others wait behind the turn of h
+ * that the leader is about to run. */
 static void
-call_for_help(struct shard *shard, struct pool_thread *self)
+call_for_help(struct shard *shard, const struct event_handler *h,
+    struct pool_thread *self)
 {
 	uint32_t parked = promotion_parked(shard->promotion);
 	struct batch *b = &shard->batch;
@@ -149,8 +164,9 @@ call_for_help(struct shard *shard, struct pool_thread *self)
 	    atomic_load_relaxed(&shard->sleepers) > 0 ||
 	    atomic_load_relaxed(&shard->policy) != POLICY_ADAPTIVE ||
 	    !room_for_more(shard, parked) ||
-	    self->now_ns <
-	        b->called_ns + pool_wake_ns(shard->pool) * POLICY_CALL_INTERVAL)
+	    self->now_ns < b->called_ns + pool_wake_ns(shard->pool) *
+	                                      POLICY_CALL_INTERVAL ||
+	    !others_wait(b, h))
 		return;
 	b->called_ns = self->now_ns;
 	if (promotion_invite(shard->promotion))
@@ -373,7 +389,7 @@ lead_inside(struct shard *shard, struct pool_thread *self)
 			promote_and_process(shard, h, self);
 			return;
 		}
-		call_for_help(shard, self);
+		call_for_help(shard, h, self);
 		if (!process_leading(shard, h, self))
 			return;
 	}
