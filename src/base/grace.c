@@ -47,7 +47,7 @@ grace_new(void)
 void
 grace_register(struct grace *grace, struct grace_reader *reader)
 {
-	reader->epoch = 0;
+	atomic_store_relaxed(&reader->epoch, UINT64_C(0));
 	lock_acquire(&grace->lock);
 	reader->next = grace->readers;
 	grace->readers = reader;

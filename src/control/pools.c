@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "config/pool_text.h"
 #include "control/pools_internal.h"
+#include "proxy/keeper.h"
 #include "proxy/reaper.h"
 
 #define log_pool(pool, fmt, ...)                                               \
@@ -26,47 +27,6 @@
 #define MOVE_MS          1
 #define MOVE_SOME        128u
 #define MOVE_SOME_BEHIND 16u
-
-static void
-on_call(struct ev_loop *loop, ev_async *call, int events)
-{
-	struct pools *p = call->data;
-
-	(void)events;
-	if (p->guarding && !ev_is_active(&p->guard))
-		ev_timer_again(loop, &p->guard);
-}
-
-/* Lets the guard look at all pools.  Returns false if it may sleep. */
-static bool
-guard_pools(struct pools *p)
-{
-	uint64_t now_ns = clock_now_ns();
-	bool working = false;
-
-	for (size_t i = 0; i < p->n; i++)
-		working |= pool_guard(
-		    p->entries[i].pool, now_ns, POOLS_GUARD_MS * NS_PER_MS);
-	return working;
-}
-
-static void
-on_guard(struct ev_loop *loop, ev_timer *timer, int events)
-{
-	(void)events;
-	if (!guard_pools(timer->data))
-		ev_timer_stop(loop, timer);
-}
-
-void
-pools_wake_guard(struct pools *p)
-{
-	if (!p->guarding)
-		return;
-	(void)guard_pools(p);
-	if (!ev_is_active(&p->guard))
-		ev_timer_again(p->loop, &p->guard);
-}
 
 /* Tells some sessions of the pool to move, and not more: other messages of the
  * mailboxes, such as a session that has come from another process, wait behind
@@ -209,16 +169,19 @@ on_scale(struct ev_loop *loop, ev_timer *timer, int events)
 }
 
 void
+pools_watch_alarms(const struct pools *p, struct pools_entry *e)
+{
+	e->alarms_n =
+	    keeper_watch_alarms(p->proxy->keeper, e->pool, e->alarms_n);
+}
+
+void
 pools_watch(struct pools *p)
 {
 	ev_timer_init(&p->tick, on_tick, 0, TICK_MS / 1000.0);
 	ev_timer_init(&p->move, on_move, 0, MOVE_MS / 1000.0);
-	ev_timer_init(&p->guard, on_guard, 0, POOLS_GUARD_MS / 1000.0);
 	ev_timer_init(&p->scale, on_scale, 0, AUTOSCALE_SAMPLE_MS / 1000.0);
-	ev_async_init(&p->call, on_call);
-	p->tick.data = p->move.data = p->guard.data = p->scale.data =
-	    p->call.data = p;
-	ev_async_start(p->loop, &p->call);
+	p->tick.data = p->move.data = p->scale.data = p;
 }
 
 struct pools_entry *
@@ -234,7 +197,7 @@ void
 pools_entry_drop(struct pools *p, struct pools_entry *e)
 {
 	pool_stop(e->pool);
-	pools_leave_alarms(p, e);
+	keeper_unguard(p->proxy->keeper, e->pool);
 	pool_free(e->pool);
 	pools_shift_forget(e);
 	memmove(e, e + 1, (size_t)(p->entries + --p->n - e) * sizeof(*e));
@@ -256,16 +219,14 @@ pools_free(struct pools *pools)
 		return;
 	ev_timer_stop(pools->loop, &pools->tick);
 	ev_timer_stop(pools->loop, &pools->move);
-	ev_timer_stop(pools->loop, &pools->guard);
 	ev_timer_stop(pools->loop, &pools->scale);
 	for (size_t i = 0; i < pools->n; i++)
 		pool_stop(pools->entries[i].pool);
 	for (size_t i = 0; i < pools->n; i++) {
-		pools_leave_alarms(pools, &pools->entries[i]);
+		keeper_unguard(pools->proxy->keeper, pools->entries[i].pool);
 		pool_free(pools->entries[i].pool);
 		pools_shift_forget(&pools->entries[i]);
 	}
-	ev_async_stop(pools->loop, &pools->call);
 	free(pools->entries);
 	free(pools);
 }
@@ -365,16 +326,6 @@ pools_autoscale(const struct pools *pools, const struct pool *pool,
 	*ret_min = e->autoscale.min;
 	*ret_max = e->autoscale.max;
 	return true;
-}
-
-void
-pools_set_guard(struct pools *pools, bool on)
-{
-	pools->guarding = on;
-	if (on)
-		ev_timer_again(pools->loop, &pools->guard);
-	else
-		ev_timer_stop(pools->loop, &pools->guard);
 }
 
 /* -- changes by the operator, a reload or the load -- */

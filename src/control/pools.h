@@ -20,11 +20,9 @@
 struct listeners;
 struct pools;
 
-/* The guard ends poll gaps that are longer than this. */
-#define POOLS_GUARD_MS 1
-
 /* Starts every pool of the spec.  Returns NULL with err set if a pool cannot be
- * started.  Keeps pointers to loop, proxy and grace. */
+ * started.  Keeps pointers to loop, proxy and grace.  The
+ * keeper of the proxy runs. */
 struct pools *pools_start(struct ev_loop *loop, const struct spec *spec,
     struct proxy *proxy, struct grace *grace, struct err *err);
 
@@ -131,8 +129,5 @@ bool pools_autoscale(const struct pools *pools, const struct pool *pool,
 /* Returns the first pool that serves nothing (pool_moves), or NULL.  Called by
  * one caller, at intervals longer than any turn. */
 const struct pool *pools_stuck(struct pools *pools);
-
-/* Turns the guard on or off; off is for fault injection. */
-void pools_set_guard(struct pools *pools, bool on);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Internals of the pools.  Only pools*.c include this file.
  *
- * pools_spec.c calls pools.c, and both call pools_alarms.c.  Of the others,
- * pools_alarms.c calls only pools_wake_guard.
+ * pools_spec.c calls pools.c.
  */
 #ifndef CONTROL_POOLS_INTERNAL_H
 #define CONTROL_POOLS_INTERNAL_H
@@ -11,7 +10,6 @@
 #include "control/pools.h"
 
 struct pools_shift;
-struct pools_alarm;
 
 struct pools_entry {
 	struct pool *pool;
@@ -23,8 +21,7 @@ struct pools_entry {
 	bool moving;      /* sessions are told to move, slot by slot */
 	uint32_t move_at; /* the next slot */
 	uint64_t idle_at; /* grace_stamp */
-	struct pools_alarm *alarms; /* of the first alarms_n shards */
-	unsigned alarms_n;
+	unsigned alarms_n; /* shards whose alarms the keeper watches */
 	struct autoscale autoscale;
 	struct pool_load load;
 	uint64_t key_operations;   /* at the last pools_second */
@@ -41,26 +38,16 @@ struct pools {
 	unsigned next_index; /* of the next pool's first thread */
 	uint64_t wake_ns;    /* see policy_calibrate */
 	uint64_t looked_ns;  /* when pools_shift_sessions looked last */
-	bool guarding;       /* see pools_set_guard */
 	ev_timer tick;       /* follows changes that are under way */
 	ev_timer move;       /* while an entry is moving */
-	ev_timer guard, scale;
-	ev_async call; /* an idle pool has work again */
+	ev_timer scale;
 };
 
-/* Initializes the timers, and begins to watch for calls of the guard. */
+/* Initializes the timers. */
 void pools_watch(struct pools *pools);
 
-/* Makes the guard look now, and go on until it may sleep. */
-void pools_wake_guard(struct pools *pools);
-
-/* Begins to watch the alarms of new shards of the pool.  When memory is short,
- * some alarms are not watched until the next call; turns of other shards guard
- * these shards meanwhile.  Defined in pools_alarms.c. */
-void pools_watch_alarms(struct pools *pools, struct pools_entry *entry);
-
-/* Stops watching the alarms of the pool.  Called before the pool is freed. */
-void pools_leave_alarms(struct pools *pools, struct pools_entry *entry);
+/* Makes the keeper watch the alarms of new shards of the pool. */
+void pools_watch_alarms(const struct pools *pools, struct pools_entry *entry);
 
 /* Ends the pool's threads, and frees the pool and its entry. */
 void pools_entry_drop(struct pools *pools, struct pools_entry *entry);

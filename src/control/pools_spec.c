@@ -13,6 +13,7 @@
 #include "config/cpus.h"
 #include "config/pool_text.h"
 #include "control/pools_internal.h"
+#include "proxy/keeper.h"
 
 /* -- the threads of a configuration and of a pool -- */
 
@@ -337,14 +338,13 @@ thread_init(struct pool_thread *self, void *arg)
 	return proxy_thread_init(self, p->proxy);
 }
 
-/* Calls the guard.  Runs on any pool thread: ev_async_send is the only function
- * of libev that other threads may call. */
+/* Calls the guard.  Runs on any pool thread. */
 static void
 call_guard(void *arg)
 {
-	struct pools *p = arg;
+	const struct pools *p = arg;
 
-	ev_async_send(p->loop, &p->call);
+	keeper_call(p->proxy->keeper, KEEPER_GUARD);
 }
 
 /* Starts the pool and appends its entry, which is marked as fresh.  Returns 0
@@ -384,6 +384,10 @@ start_pool(struct pools *p, const struct pool_spec *spec)
 	rc = pool_new(&options, &p->entries[p->n].pool);
 	if (rc < 0)
 		return rc;
+	if (!keeper_guard(p->proxy->keeper, p->entries[p->n].pool)) {
+		pool_free(p->entries[p->n].pool);
+		return -ENOMEM;
+	}
 	p->next_index += pool_threads(p->entries[p->n].pool);
 	pools_watch_alarms(p, &p->entries[p->n++]);
 	return 0;
@@ -472,7 +476,8 @@ pools_start(struct ev_loop *loop, const struct spec *spec, struct proxy *proxy,
 	p->loop = loop;
 	p->proxy = proxy;
 	p->grace = grace;
-	p->guarding = !fault_is_on(FAULT_NO_GUARD);
+	if (fault_is_on(FAULT_NO_GUARD))
+		keeper_set_guarding(proxy->keeper, false);
 	p->wake_ns = policy_calibrate();
 	pools_watch(p);
 	if (!pools_prepare(p, spec, err)) {
@@ -482,6 +487,5 @@ pools_start(struct ev_loop *loop, const struct spec *spec, struct proxy *proxy,
 	changes_init(&none);
 	pools_apply(p, spec, &none);
 	changes_fini(&none);
-	pools_set_guard(p, p->guarding);
 	return p;
 }

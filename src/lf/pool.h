@@ -196,17 +196,19 @@ void pool_set_shift(struct pool *pool, unsigned from, unsigned to);
  * a little later, and post NOTE_MOVE again while shards are closing. */
 bool pool_tick(struct pool *pool);
 
-/* Run every millisecond or so: ends poll gaps of the pool's shards that are
+/* Run every millisecond or so, on one thread, which need not be the control
+ * thread: ends poll gaps of the pool's shards that are
  * longer than limit_ns, as long as any thread is not in a turn.  Returns false
  * when it has met no turn for a while: the guard may stop until call_guard, or
  * until an alarm has gone off. */
 bool pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns);
-/* Returns the descriptor of shard i's alarm, which can be read when the alarm
- * has gone off; -1: there is none, or no such shard.  The pool owns it, until
- * pool_free. */
+/* Returns the descriptor of shard i's alarm, a timerfd that becomes readable
+ * each time the alarm goes off and is never read; -1: there is none, or no such
+ * shard.  The pool owns it, until pool_free.  Runs on the control thread. */
 int pool_alarm(const struct pool *pool, unsigned i);
-/* The alarm has gone off; followed by pool_guard. */
-void pool_alarm_gone_off(struct pool *pool, unsigned i);
+/* The alarm of a shard, of this pool or another one, has gone off.  On the
+ * thread of pool_guard, before it. */
+void pool_alarm_gone_off(struct pool *pool);
 
 /* Returns false if no turn has ended since the call before, while one was under
  * way at both: the pool serves nothing.  To be called from one place, at

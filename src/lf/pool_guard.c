@@ -40,7 +40,9 @@ ask_to_lend(struct shard *shard, unsigned threads)
 static unsigned
 lend_parked(struct pool *pool, unsigned unattended)
 {
-	for (unsigned i = 0; i < pool->shards_n; i++) {
+	unsigned shards = pool_shards(pool);
+
+	for (unsigned i = 0; i < shards; i++) {
 		struct shard *s = pool->shards[i];
 		unsigned n = promotion_parked(s->promotion);
 
@@ -60,8 +62,9 @@ static void
 lend_leader(struct pool *pool)
 {
 	struct shard *from = NULL;
+	unsigned n = pool_shards(pool);
 
-	for (unsigned i = 0; i < pool->shards_n; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		struct shard *s = pool->shards[i];
 
 		if (!has_leader(s))
@@ -76,7 +79,9 @@ lend_leader(struct pool *pool)
 static bool
 any_turn_under_way(const struct pool *pool)
 {
-	for (unsigned i = 0; i < pool->places_n; i++)
+	unsigned n = atomic_load_acquire(&pool->places_n);
+
+	for (unsigned i = 0; i < n; i++)
 		if (atomic_load_relaxed(&pool->places[i]->reader.epoch) != 0)
 			return true;
 	return false;
@@ -87,14 +92,16 @@ any_turn_under_way(const struct pool *pool)
 static bool
 guard_may_sleep(struct pool *pool)
 {
+	unsigned n = pool_shards(pool);
 	bool may = true;
 
-	for (unsigned i = 0; i < pool->shards_n; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		struct shard *s = pool->shards[i];
 
 		(void)atomic_swap_seq(&s->unguarded, 1u); /* [P18] */
-		may &= promotion_token(s->promotion) == TOKEN_HELD ||
-		       pool->options.policy == POLICY_KERNEL; /* [P18] */
+		may &=
+		    promotion_token(s->promotion) == TOKEN_HELD || /* [P18] */
+		    atomic_load_relaxed(&s->policy) == POLICY_KERNEL;
 	}
 	return may;
 }
@@ -102,22 +109,22 @@ guard_may_sleep(struct pool *pool)
 bool
 pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns)
 {
-	unsigned unattended = 0;
+	unsigned n = pool_shards(pool), unattended = 0;
 
 	pool_nice_guard(pool, now_ns);
-	for (unsigned i = 0; i < pool->shards_n; i++) {
-		pool->guarded += shard_guard(pool->shards[i], now_ns, limit_ns);
+	for (unsigned i = 0; i < n; i++) {
+		if (shard_guard(pool->shards[i], now_ns, limit_ns))
+			atomic_bump_own(&pool->guarded, UINT64_C(1));
 		unattended += atomic_load_relaxed(&pool->shards[i]->unattended);
 	}
 	if (unattended > 0 && lend_parked(pool, unattended) > 0)
 		lend_leader(pool);
 	if (any_turn_under_way(pool)) {
-		pool->guard_idle = 0;
+		atomic_store_relaxed(&pool->guard_idle, 0u);
 		return true;
 	}
-	if (++pool->guard_idle >= GUARD_IDLE && guard_may_sleep(pool))
-		return false;
-	return true;
+	return atomic_add_relaxed(&pool->guard_idle, 1u) + 1 < GUARD_IDLE ||
+	       !guard_may_sleep(pool);
 }
 
 int
@@ -127,9 +134,12 @@ pool_alarm(const struct pool *pool, unsigned i)
 }
 
 void
-pool_alarm_gone_off(struct pool *pool, unsigned i)
+pool_alarm_gone_off(struct pool *pool)
 {
-	shard_clear_alarm(pool->shards[i]);
+	unsigned n = pool_shards(pool);
+
+	for (unsigned i = 0; i < n; i++)
+		atomic_store_relaxed(&pool->shards[i]->unguarded, 0u);
 }
 
 bool

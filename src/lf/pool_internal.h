@@ -23,7 +23,7 @@ struct pool {
 	cpu_set_t cpus;
 	/* Places are made once and used again; places_n of them are made. */
 	struct pool_thread *places[POOL_THREADS_MAX];
-	unsigned places_n;
+	uint32_t places_n; /* control writes, released */
 	struct pool_class classes[POOL_CLASSES_MAX]; /* as asked for */
 	unsigned classes_n;
 
@@ -45,8 +45,9 @@ struct pool {
 	/* The time of a pool_nice_want; written by any thread, relaxed. */
 	uint64_t nice_wanted_ns;
 
-	uint64_t guarded;
-	unsigned guard_idle;  /* calls without a turn in between */
+	uint64_t guarded; /* pool_guard's */
+	/* Calls of pool_guard without a turn in between; any thread. */
+	uint32_t guard_idle;
 	uint64_t moved_turns; /* seen by the last pool_moves */
 	bool moved_busy;      /* and whether a turn was under way */
 };
@@ -90,7 +91,7 @@ unsigned pool_reap_threads(struct pool *pool, bool wait);
 void pool_assign_homes(struct pool *pool);
 
 /* Ends SCHED_IDLE for threads whose long turn has taken long in it.  Runs on
- * the control thread. */
+ * the thread of pool_guard. */
 void pool_nice_guard(struct pool *pool, uint64_t now_ns);
 /* Sets the nice value of the thread's class.  On the new thread. */
 void pool_nice_init(struct pool_thread *self);

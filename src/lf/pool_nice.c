@@ -157,7 +157,9 @@ pool_nice_next(struct pool_thread *self)
 void
 pool_nice_guard(struct pool *pool, uint64_t now_ns)
 {
-	for (unsigned i = 0; i < pool->places_n; i++) {
+	unsigned n = atomic_load_acquire(&pool->places_n);
+
+	for (unsigned i = 0; i < n; i++) {
 		struct pool_thread *t = pool->places[i];
 		uint64_t since_ns = atomic_load_acquire(&t->idle_since_ns);
 

@@ -102,7 +102,7 @@ pool_status(struct pool *pool, struct pool_status *ret_status)
 	s->policy = pool->options.policy;
 	s->order = pool->options.order;
 	s->wake_ns = pool->options.wake_ns;
-	s->guarded = pool->guarded;
+	s->guarded = atomic_load_relaxed(&pool->guarded);
 	s->long_nice = atomic_load_relaxed(&pool->long_nice);
 	add_admission_status(&pool->admission, s);
 	for (unsigned i = 0; i < pool->shards_made; i++)

@@ -83,7 +83,7 @@ pool_find_place(struct pool *pool)
 	t->index = pool->options.first_index + pool->places_n;
 	t->random = 0x9e3779b97f4a7c15u * (t->index + 1u);
 	atomic_store_release(&pool->places[pool->places_n], t);
-	pool->places_n++;
+	atomic_store_release(&pool->places_n, pool->places_n + 1);
 	return t;
 }
 
@@ -243,6 +243,6 @@ pool_order_all(struct pool *pool)
 {
 	for (unsigned i = 0; i < pool->shards_made; i++)
 		shard_order(pool->shards[i]);
-	pool->guard_idle = 0;
+	atomic_store_relaxed(&pool->guard_idle, 0u);
 	pool_call_guard(pool);
 }

@@ -100,7 +100,7 @@ is_unattended(const struct shard *shard, uint64_t now_ns, uint64_t limit_ns)
 }
 
 /* Wakes a thread that stands by, or else a parked one.  To call the latter, the
- * control thread holds the token for a moment; it never leads. */
+ * guard's thread holds the token for a moment; it never leads. */
 static bool
 give_to_another(struct shard *shard)
 {

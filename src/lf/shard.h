@@ -172,7 +172,7 @@ void shard_order(struct shard *shard);
  * its leader is in a turn, or no member leads.  If so, gives the token to a
  * parked member, or wakes a thread that stands by, which takes it; sets
  * unattended if there is neither.  Returns whether a thread was called.  Runs
- * on the control thread. */
+ * on the thread of pool_guard. */
 bool shard_guard(struct shard *shard, uint64_t now_ns, uint64_t limit_ns);
 
 #endif

@@ -56,12 +56,3 @@ shard_stop_alarm(struct shard *shard, uint64_t now_ns)
 		(void)arm(shard, 0);
 	b->alarm_ns = 0;
 }
-
-void
-shard_clear_alarm(struct shard *shard)
-{
-	uint64_t times;
-
-	(void)!read(shard->alarm, &times, sizeof(times));
-	atomic_store_relaxed(&shard->unguarded, 0u);
-}

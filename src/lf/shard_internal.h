@@ -74,7 +74,7 @@ bool shard_stand_by(struct shard *shard, struct pool_thread *self);
  * To wake the guard for each turn would cost more than most turns take.  While
  * the guard is asleep the holder of the token sets an alarm before it publishes
  * the token or gives it up, and stops it before it waits as leader.  So the
- * guard is woken, on the control thread, when the shard may have been without
+ * guard is woken, on the keeper's thread, when the shard may have been without
  * a leader for SHARD_ALARM_NS.  Only the holder sets the alarm or stops it.  An
  * alarm that another holder has left makes the guard look, nothing more. */
 #define SHARD_ALARM_NS 1000000u
@@ -89,8 +89,6 @@ void shard_alarm_fini(struct shard *shard);
 bool shard_set_alarm(struct shard *shard, uint64_t now_ns);
 /* The holder: stops the alarm. */
 void shard_stop_alarm(struct shard *shard, uint64_t now_ns);
-/* The control thread: the alarm has gone off, and the guard is awake. */
-void shard_clear_alarm(struct shard *shard);
 
 static inline void
 shard_call_guard(struct shard *shard)

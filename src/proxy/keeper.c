@@ -7,6 +7,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -36,7 +38,13 @@ struct keeper {
 	struct proxy *proxy;
 	struct grace *grace;
 	pthread_t thread;
-	int event; /* an eventfd: there are calls */
+	int event;  /* an eventfd: there are calls */
+	int alarms; /* an epoll set of the shards' alarms */
+	uint32_t guarding;
+	/* The pools that are guarded. */
+	struct lock lock;
+	struct pool **pools;
+	size_t pools_n;
 	/* The reasons given since the last round, and KEEPER_END.  [P43] */
 	uint32_t calls CACHE_LINE_ALIGNED;
 
@@ -46,6 +54,8 @@ struct keeper {
 	uint64_t reap_from_ns; /* not before, whoever calls */
 	uint64_t pace_ns;      /* the pacer's next look */
 	uint64_t resume_ns;    /* when paused acceptors try again */
+	uint64_t guard_ns;     /* the guard's next look */
+	bool alarm;            /* an alarm has gone off since the last round */
 } CACHE_LINE_ALIGNED;
 
 static void
@@ -85,12 +95,45 @@ resume_acceptors(struct keeper *k, uint64_t now_ns)
 	}
 }
 
+/* Looks at all pools.  Returns false if the guard may sleep. */
+static bool
+look_at_pools(struct keeper *k, uint64_t now_ns)
+{
+	bool working = false;
+
+	lock_acquire(&k->lock);
+	for (size_t i = 0; i < k->pools_n; i++) {
+		if (k->alarm)
+			pool_alarm_gone_off(k->pools[i]);
+		working |= pool_guard(k->pools[i], now_ns, KEEPER_GUARD_NS);
+	}
+	lock_release(&k->lock);
+	return working;
+}
+
+static void
+guard(struct keeper *k, bool called, uint64_t now_ns)
+{
+	if (k->alarm)
+		k->guard_ns = now_ns;
+	else if (called && k->guard_ns == NEVER)
+		k->guard_ns = now_ns + KEEPER_GUARD_NS;
+	if (!atomic_load_relaxed(&k->guarding))
+		k->guard_ns = NEVER;
+	if (now_ns < k->guard_ns)
+		return;
+	k->guard_ns =
+	    look_at_pools(k, now_ns) ? now_ns + KEEPER_GUARD_NS : NEVER;
+	k->alarm = false;
+}
+
 static void
 run_round(struct keeper *k, uint32_t calls)
 {
 	struct pacer *pacer = &k->proxy->pacer;
 	uint64_t now_ns = clock_now_ns();
 
+	guard(k, calls & KEEPER_GUARD, now_ns);
 	if (calls & KEEPER_DEADLINE)
 		k->reap_ns = k->reap_from_ns;
 	if (now_ns >= k->reap_ns)
@@ -105,25 +148,35 @@ run_round(struct keeper *k, uint32_t calls)
 static uint64_t
 next_round_ns(const struct keeper *k)
 {
-	uint64_t next_ns = k->reap_ns;
+	const uint64_t due_ns[] = {
+	    k->reap_ns, k->pace_ns, k->resume_ns, k->guard_ns};
+	uint64_t next_ns = NEVER;
 
-	if (k->pace_ns < next_ns)
-		next_ns = k->pace_ns;
-	return k->resume_ns < next_ns ? k->resume_ns : next_ns;
+	for (size_t i = 0; i < sizeof(due_ns) / sizeof(due_ns[0]); i++)
+		if (due_ns[i] < next_ns)
+			next_ns = due_ns[i];
+	return next_ns;
 }
 
-/* Sleeps until the next round is due or the keeper is called. */
+/* Sleeps until the next round is due, the keeper is called, or an alarm goes
+ * off.  The alarms are edge-triggered, so none is read. */
 static void
 rest(struct keeper *k)
 {
-	struct pollfd event = {.fd = k->event, .events = POLLIN};
+	struct pollfd fds[] = {{.fd = k->event, .events = POLLIN},
+	    {.fd = k->alarms, .events = POLLIN}};
+	struct epoll_event gone_off[16];
 	uint64_t next_ns = next_round_ns(k), now_ns = clock_now_ns(), calls;
 	uint64_t rest_ns = next_ns > now_ns ? next_ns - now_ns : 0;
 	struct timespec limit = {.tv_sec = (time_t)(rest_ns / NS_PER_S),
 	    .tv_nsec = (long)(rest_ns % NS_PER_S)};
 
-	if (ppoll(&event, 1, next_ns == NEVER ? NULL : &limit, NULL) > 0)
+	if (ppoll(fds, 2, next_ns == NEVER ? NULL : &limit, NULL) <= 0)
+		return;
+	if (fds[0].revents)
 		(void)!read(k->event, &calls, sizeof(calls));
+	if (fds[1].revents)
+		k->alarm = epoll_wait(k->alarms, gone_off, 16, 0) > 0;
 }
 
 static void *
@@ -178,11 +231,15 @@ keeper_start(struct proxy *proxy, struct grace *grace)
 	*k = (struct keeper){.proxy = proxy,
 	    .grace = grace,
 	    .event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
-	    .reap_ns = 0,
+	    .alarms = epoll_create1(EPOLL_CLOEXEC),
+	    .guarding = 1,
 	    .pace_ns = NEVER,
-	    .resume_ns = NEVER};
-	rc = k->event < 0 ? errno
-	                  : thread_start(&k->thread, NULL, keeper_main, k);
+	    .resume_ns = NEVER,
+	    .guard_ns = NEVER};
+	lock_init(&k->lock);
+	rc = k->event < 0 || k->alarms < 0
+	         ? errno
+	         : thread_start(&k->thread, NULL, keeper_main, k);
 	if (rc != 0) {
 		keeper_free(k);
 		return -rc;
@@ -205,7 +262,72 @@ keeper_stop(struct keeper *keeper)
 void
 keeper_free(struct keeper *keeper)
 {
-	if (keeper && keeper->event >= 0)
+	if (!keeper)
+		return;
+	if (keeper->event >= 0)
 		close(keeper->event);
+	if (keeper->alarms >= 0)
+		close(keeper->alarms);
+	lock_fini(&keeper->lock);
+	free(keeper->pools);
 	free(keeper);
+}
+
+bool
+keeper_guard(struct keeper *keeper, struct pool *pool)
+{
+	struct pool **before, **pools;
+
+	if (!keeper)
+		return true;
+	before = keeper->pools;
+	pools = calloc(keeper->pools_n + 1, sizeof(struct pool *));
+	if (!pools)
+		return false;
+	memcpy(pools, before, keeper->pools_n * sizeof(struct pool *));
+	pools[keeper->pools_n] = pool;
+	lock_acquire(&keeper->lock);
+	keeper->pools = pools;
+	keeper->pools_n++;
+	lock_release(&keeper->lock);
+	free(before);
+	keeper_call(keeper, KEEPER_GUARD);
+	return true;
+}
+
+void
+keeper_unguard(struct keeper *keeper, struct pool *pool)
+{
+	size_t i = 0;
+
+	if (!keeper)
+		return;
+	lock_acquire(&keeper->lock);
+	while (i < keeper->pools_n && keeper->pools[i] != pool)
+		i++;
+	if (i < keeper->pools_n)
+		keeper->pools[i] = keeper->pools[--keeper->pools_n];
+	lock_release(&keeper->lock);
+}
+
+unsigned
+keeper_watch_alarms(
+    struct keeper *keeper, const struct pool *pool, unsigned from)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+	int fd;
+
+	while (keeper && (fd = pool_alarm(pool, from)) >= 0 &&
+	       epoll_ctl(keeper->alarms, EPOLL_CTL_ADD, fd, &event) == 0)
+		from++;
+	return from;
+}
+
+void
+keeper_set_guarding(struct keeper *keeper, bool on)
+{
+	if (!keeper)
+		return;
+	atomic_store_relaxed(&keeper->guarding, on);
+	keeper_call(keeper, KEEPER_GUARD);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The keeper: one thread of the data plane, lf-keeper, for the work of sessions
- * that has its time.  It looks at the deadlines (reaper.h), wakes the
- * directions that wait for bandwidth (pacer.h), and resumes acceptors that have
- * paused (accept_limits.h).  The control thread may be busy meanwhile for as
- * long as it likes.
+ * that has its time.  It guards the pools (pool_guard), looks at the deadlines
+ * (reaper.h), wakes the directions that wait for bandwidth (pacer.h), and
+ * resumes acceptors that have paused (accept_limits.h).  The control thread may
+ * be busy meanwhile for as long as it likes.
  *
  * The keeper's rounds are short: it allocates nothing, opens no file and takes
  * no lock that another thread holds across a system call.  While nothing is due
@@ -20,10 +20,11 @@
 struct keeper;
 
 /* The reasons for a round before the next one is due. */
-#define KEEPER_DEADLINE  1u /* a deadline comes before the next look */
-#define KEEPER_BANDWIDTH 2u /* a direction is due before the next look */
-#define KEEPER_LIMITS    4u /* the limits on bandwidth have changed */
-#define KEEPER_ACCEPTOR  8u /* an acceptor has paused, and for how long */
+#define KEEPER_DEADLINE  1u  /* a deadline comes before the next look */
+#define KEEPER_BANDWIDTH 2u  /* a direction is due before the next look */
+#define KEEPER_LIMITS    4u  /* the limits on bandwidth have changed */
+#define KEEPER_ACCEPTOR  8u  /* an acceptor has paused */
+#define KEEPER_GUARD     16u /* a shard may be without a leader */
 
 /* Starts the keeper of the proxy, and enters it there.  Called before the pools
  * start; the thread is a reader of the grace domain.  Returns 0 or -errno.
@@ -42,5 +43,27 @@ void keeper_free(struct keeper *keeper);
 /* Makes the keeper begin a round soon, for the reasons given.  Any thread;
  * never blocks.  NULL: does nothing. */
 void keeper_call(struct keeper *keeper, uint32_t reasons);
+
+/* The guard ends poll gaps that are longer than this. */
+#define KEEPER_GUARD_NS NS_PER_MS
+
+/* In all that follows a keeper that is NULL does nothing. */
+
+/* Guards the pool from now on.  Returns false when memory is short.  Runs on
+ * the control thread. */
+bool keeper_guard(struct keeper *keeper, struct pool *pool) MUST_CHECK;
+/* Guards the pool no longer, which can be freed then.  Waits for a look at the
+ * pools that is under way.  Runs on the control thread. */
+void keeper_unguard(struct keeper *keeper, struct pool *pool);
+
+/* Watches the alarms of the pool's shards from shard `from` on.  Returns the
+ * number of the pool's shards that are watched.  When the kernel is short of
+ * memory, turns of other shards guard the rest meanwhile.  Runs on the control
+ * thread. */
+unsigned keeper_watch_alarms(
+    struct keeper *keeper, const struct pool *pool, unsigned from);
+
+/* Turns the guard of all pools on or off; off is for fault injection. */
+void keeper_set_guarding(struct keeper *keeper, bool on);
 
 #endif

@@ -16,6 +16,7 @@
 #include "config/config.h"
 #include "control/control.h"
 #include "lab.h"
+#include "proxy/keeper.h"
 
 enum knob {
 	OPTION_THREADS,
@@ -225,7 +226,7 @@ run(struct lab *lab)
 	ev_io io;
 
 	if (lab->no_guard)
-		pools_set_guard(control_pools(lab->control), false);
+		keeper_set_guarding(control_proxy(lab->control)->keeper, false);
 	ev_io_init(&io, on_stdin, STDIN_FILENO, EV_READ);
 	io.data = lab;
 	ev_io_start(loop, &io);

@@ -21,7 +21,7 @@
  * own: BIT GUARD_OF LONG NONE OTHER SHORT THREADS call_one can_lend fetch guard
  * guard_called guarding holds publisher resume running take_shard to_do
  * under_way unread world.
- * elsewhere: on_call.
+ * elsewhere: keeper_call.
  */
 #ifdef PARKED
 #define THREADS 3
@@ -383,7 +383,7 @@ active proctype guard()
 		:: else
 		fi
 #endif
-	:: guard_called -> guard_called = false; guarding = true /* on_call() */
+	:: guard_called -> guard_called = false; guarding = true /* keeper_call() */
 #endif
 	od
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Take-over of a published token: shard.inc with two threads, and the guard
- * of the control thread (shard_guard(), pool_guard(), on_guard() and on_call()
- * of src/control/pools.c).  One turn does not end before the other handler was
+ * of the keeper (shard_guard(), pool_guard(); look_at_pools() and keeper_call()
+ * of src/proxy/keeper.c).  One turn does not end before the other handler was
  * served, so somebody has to take the token meanwhile: a thread that joins, or
  * for a parked one the guard.
  *
@@ -11,7 +11,7 @@
  * at any time, and the guard may sleep whenever it sees no turn under way).
  *
  * own: guard guarding world world_ended.
- * elsewhere: on_call on_guard.
+ * elsewhere: keeper_call look_at_pools.
  */
 #define THREADS  2
 #define HANDLERS 2
@@ -66,7 +66,7 @@ active proctype guard()
 		:: else -> guarding = false
 		fi
 #endif
-	:: guard_called -> guard_called = false; guarding = true /* on_call() */
+	:: guard_called -> guard_called = false; guarding = true /* keeper_call() */
 #endif
 	od
 }
