@@ -46,6 +46,8 @@ struct batch {
 	uint64_t called_ns;       /* when a leader last called a follower */
 	uint64_t ranked_ns; /* when a leader last looked for a better class */
 	uint64_t alarm_ns;  /* when the alarm goes off; 0: it was stopped */
+	uint64_t sleep_ns;  /* how long the leader sleeps, on average */
+	bool slept;         /* the last wait was a sleep as leader */
 
 	/* A leader's yields: how many to omit, how many in a row have found
 	 * nothing, and how many have lasted long. */

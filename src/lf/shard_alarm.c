@@ -8,6 +8,9 @@
 
 #define NS_PER_S 1000000000u
 
+/* Of sleeps as long as this on average, few outlast an alarm. */
+#define SHORT_SLEEP_NS (SHARD_ALARM_NS / 8)
+
 void
 shard_alarm_init(struct shard *shard, bool wanted)
 {
@@ -41,7 +44,7 @@ shard_set_alarm(struct shard *shard, uint64_t now_ns)
 
 	if (shard->alarm < 0 || !atomic_load_relaxed(&shard->unguarded))
 		return false;
-	if (now_ns < b->alarm_ns)
+	if (now_ns + SHARD_ALARM_NS / 2 < b->alarm_ns)
 		return true;
 	b->alarm_ns = now_ns + SHARD_ALARM_NS;
 	return arm(shard, SHARD_ALARM_NS);
@@ -52,7 +55,8 @@ shard_stop_alarm(struct shard *shard, uint64_t now_ns)
 {
 	struct batch *b = &shard->batch;
 
-	if (now_ns < b->alarm_ns)
-		(void)arm(shard, 0);
+	if (now_ns >= b->alarm_ns || b->sleep_ns < SHORT_SLEEP_NS)
+		return;
+	(void)arm(shard, 0);
 	b->alarm_ns = 0;
 }

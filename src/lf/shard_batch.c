@@ -115,6 +115,7 @@ wait_as_leader(struct shard *shard, struct batch *b, struct pool_thread *self)
 		    !atomic_load_seq(&shard->orders)) {
 			timeout_ms = -1;
 			shard_stop_alarm(shard, self->now_ns);
+			b->slept = true;
 		}
 	}
 	n = handle_set_wait(shard->set, b->events, max, timeout_ms);
@@ -169,6 +170,9 @@ batch_enter(struct batch *b, int n, struct pool_thread *self)
 	b->looked = true;
 }
 
+/* A longer sleep counts as this one. */
+#define SLEEP_MAX_NS (16 * NS_PER_MS)
+
 /* A wait that is shorter than this, and a little more for each of its events,
  * has found events at once.  Taking an event costs some 110 ns. */
 #define FOUND_NS       10000u
@@ -185,6 +189,16 @@ measure_poll_gap(
 	    self->now_ns - from_ns < FOUND_NS + (unsigned)n * FOUND_EVENT_NS)
 		histogram_add(&self->stats.poll_gap, from_ns - b->looked_ns);
 	b->looked_ns = self->now_ns;
+}
+
+/* An average over about 8 sleeps. */
+static void
+measure_sleep(struct batch *b, uint64_t ns)
+{
+	b->slept = false;
+	if (ns > SLEEP_MAX_NS)
+		ns = SLEEP_MAX_NS;
+	b->sleep_ns += ns / 8 - b->sleep_ns / 8;
 }
 
 static int
@@ -217,6 +231,8 @@ batch_fetch(struct shard *shard, struct batch *b, enum batch_wait how,
 		n = 0;
 	}
 	self->now_ns = clock_now_ns();
+	if (b->slept)
+		measure_sleep(b, self->now_ns - from_ns);
 	batch_enter(b, n, self);
 	/* A poll gap does not count while the shard was closed or had another
 	 * policy. */

@@ -73,11 +73,15 @@ bool shard_stand_by(struct shard *shard, struct pool_thread *self);
 /* Note: the alarm.
  * To wake the guard for each turn would cost more than most turns take.  While
  * the guard is asleep the holder of the token sets an alarm before it publishes
- * the token or gives it up, and stops it before it waits as leader.  So the
+ * the token or gives it up, and stops it before it sleeps as leader.  Both are
+ * system calls, so an alarm that has half of its time left is not set again,
+ * and one is not stopped where sleeps are much shorter than it: the next turn
+ * sets it again before it goes off.  So the
  * guard is woken, on the keeper's thread, when the shard may have been without
- * a leader for SHARD_ALARM_NS.  Only the holder sets the alarm or stops it.  An
- * alarm that another holder has left makes the guard look, nothing more. */
-#define SHARD_ALARM_NS 1000000u
+ * a leader for half of SHARD_ALARM_NS or longer.  Only the holder sets the
+ * alarm or stops it.  An alarm that another holder has left makes the guard
+ * look, nothing more. */
+#define SHARD_ALARM_NS 2000000u
 
 /* Makes the alarm, if it is wanted and the kernel has a descriptor; without one
  * the guard is called. */
