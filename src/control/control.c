@@ -58,7 +58,7 @@ look_after(struct control *c)
 	clean_up(c, clock_now_ms());
 	grace_poll(c->grace);
 	state = c->model->state;
-	if (!state->removed && !state->retired)
+	if (state->removed.n == 0 && !state->retired)
 		ev_timer_stop(c->loop, &c->tidy);
 	else if (!ev_is_active(&c->tidy))
 		ev_timer_again(c->loop, &c->tidy);

@@ -387,20 +387,19 @@ holds_id(const struct removed_server *r, const struct backend *b)
 static bool
 ids_init(struct ids *ids, const struct backend *b, const struct backend *before)
 {
-	struct model_state *m = b->model->state;
-	size_t before_n = before ? before->spec->servers_n : 0;
+	size_t before_n = before ? before->spec->servers_n : 0, removed_n;
+	struct removed_server *const *removed = removed_of_backend(
+	    &b->model->state->removed, b->spec->name, &removed_n);
 
-	*ids = (struct ids){.n = b->spec->servers_n + before_n + 1};
-	for (const struct removed_server *r = m->removed; r; r = r->next)
-		ids->n++;
+	*ids = (struct ids){.n = b->spec->servers_n + before_n + removed_n + 1};
 	ids->taken = calloc(ids->n, sizeof(*ids->taken));
 	if (!ids->taken)
 		return false;
 	for (size_t i = 0; i < before_n; i++)
 		ids_take(ids, before->servers[i]->id);
-	for (const struct removed_server *r = m->removed; r; r = r->next)
-		if (holds_id(r, b))
-			ids_take(ids, r->state->id);
+	for (size_t i = 0; i < removed_n; i++)
+		if (holds_id(removed[i], b))
+			ids_take(ids, removed[i]->state->id);
 	return true;
 }
 

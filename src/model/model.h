@@ -29,10 +29,10 @@
 #include "acl/acl.h"
 #include "model/backend.h"
 #include "model/frontend.h"
+#include "model/removed.h"
 #include "model/spec.h"
 
 struct grace;
-struct removed_server;
 
 /* State that all models of the process share. */
 struct model_state {
@@ -52,7 +52,7 @@ struct model_state {
 	uint64_t started_ms;
 	uint64_t started_wall_us;
 	struct model *retired;
-	struct removed_server *removed;
+	struct removed_servers removed;
 	struct server_state *ending; /* servers whose sessions are to end */
 	uint64_t next_step_ms;       /* when to call model_step; 0: never */
 	/* A backend has lost its last usable server, or has one again; sessions

@@ -106,9 +106,12 @@ add_retired(struct memory_use *use, const struct model *retired)
 }
 
 static void
-add_removed(struct memory_use *use, const struct removed_server *r)
+add_removed(struct memory_use *use, const struct removed_servers *removed)
 {
-	for (; r; r = r->next) {
+	memory_add_block(use, removed->all);
+	for (size_t i = 0; i < removed->n; i++) {
+		const struct removed_server *r = removed->all[i];
+
 		ADD_OBJECT(
 		    use, r, r->backend, r->name, r->host, r->state->counters);
 		add_server_state(use, r->state);
@@ -125,5 +128,5 @@ model_memory(const struct model *model, struct model_memory *ret_memory)
 	for (struct acl_list **l = model->lists; *l; l++)
 		acl_list_memory(*l, &ret_memory->lists);
 	add_retired(&ret_memory->retired, model->state->retired);
-	add_removed(&ret_memory->removed, model->state->removed);
+	add_removed(&ret_memory->removed, &model->state->removed);
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/grace.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "model/model.h"
 
@@ -78,19 +79,23 @@ static void
 removed_add(struct model *model, const struct server *server)
 {
 	const struct backend *b = server->backend;
-	struct removed_server *r = calloc(1, sizeof(*r));
+	struct removed_servers *removed = &model->state->removed;
+	struct removed_server *r = calloc(1, sizeof(*r)), **grown;
 	uint32_t sessions = atomic_load_relaxed(&server->sessions->now);
 	char limit[TEXT_DURATION_SIZE];
 
-	if (!r || !copy_names(r, server)) {
+	grown = grow(removed->all, removed->n, &removed->room, sizeof(*grown));
+	if (grown)
+		removed->all = grown;
+	if (!grown || !r || !copy_names(r, server)) {
 		free_removed(r);
 		return;
 	}
+	r->backend_hash = hash_name(r->backend);
 	r->name_hash = hash_name(r->name);
 	r->expires_ms = clock_now_ms() + b->spec->timeout_drain_ms;
 	r->state = server_state_ref(server->state);
-	r->next = model->state->removed;
-	model->state->removed = r;
+	removed->all[removed->n++] = r;
 	if (sessions > 0)
 		event_add(EVENT_SERVER_REMOVED, LOG_LEVEL_INFO, r->backend,
 		    r->name,
@@ -101,11 +106,8 @@ removed_add(struct model *model, const struct server *server)
 }
 
 static void
-removed_drop(struct removed_server **link)
+removed_drop(struct removed_server *r)
 {
-	struct removed_server *r = *link;
-
-	*link = r->next;
 	server_state_unref(r->state);
 	free_removed(r);
 }
@@ -113,17 +115,35 @@ removed_drop(struct removed_server **link)
 void
 removed_revive(struct model *model)
 {
-	struct removed_server **link = &model->state->removed;
+	struct removed_servers *removed = &model->state->removed;
 	uint64_t walk;
+	size_t kept = 0;
 
-	if (!*link)
+	if (removed->n == 0)
 		return;
 	walk = walk_model(model, ++last_walk);
-	while (*link)
-		if ((*link)->state->walk == walk)
-			removed_drop(link);
+	for (size_t i = 0; i < removed->n; i++)
+		if (removed->all[i]->state->walk == walk)
+			removed_drop(removed->all[i]);
 		else
-			link = &(*link)->next;
+			removed->all[kept++] = removed->all[i];
+	removed->n = kept;
+}
+
+static int
+compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int
+by_hashes(const void *one, const void *other)
+{
+	const struct removed_server *const *a = one, *const *b = other;
+	int order = compare_numbers((*a)->backend_hash, (*b)->backend_hash);
+
+	return order ? order
+	             : compare_numbers((*a)->name_hash, (*b)->name_hash);
 }
 
 void
@@ -131,10 +151,15 @@ removed_note(struct model *model, const struct model *before)
 {
 	/* A server with the same state is one of a backend of the same name. */
 	uint64_t walk = walk_model(model, ++last_walk);
+	struct removed_servers *removed = &model->state->removed;
+	size_t n = removed->n;
 
 	model_for_each_server (s, before)
 		if (s->state->walk != walk)
 			removed_add(model, s);
+	if (removed->n > n)
+		qsort(
+		    removed->all, removed->n, sizeof(*removed->all), by_hashes);
 }
 
 /* Returns whether no new session can choose a removed server any more. */
@@ -193,51 +218,101 @@ removed_expire(const struct removed_server *r, uint64_t now_ms)
 	return true;
 }
 
+/* Returns whether the removed server need not be noted any more.  *walk: of
+ * walk_choosable; 0: none yet. */
+static bool
+is_over(
+    const struct model_state *state, struct removed_server *r, uint64_t *walk)
+{
+	note_gone(r);
+	if (*walk == 0)
+		*walk = walk_choosable(state);
+	return r->state->walk != *walk;
+}
+
 bool
 removed_watch(struct model *present, uint64_t now_ms)
 {
-	struct removed_server **link = &present->state->removed;
+	struct removed_servers *removed = &present->state->removed;
 	bool expired = false;
-	uint64_t walk = 0; /* none yet */
+	uint64_t walk = 0;
+	size_t kept = 0;
 
-	if (!*link || !all_settled(present->state))
+	if (removed->n == 0 || !all_settled(present->state))
 		return false;
-	while (*link) {
-		struct removed_server *r = *link;
+	for (size_t i = 0; i < removed->n; i++) {
+		struct removed_server *r = removed->all[i];
 
-		if (atomic_load_relaxed(&r->state->sessions.now) > 0) {
+		if (atomic_load_relaxed(&r->state->sessions.now) > 0)
 			expired |= removed_expire(r, now_ms);
-			link = &r->next;
+		else if (is_over(present->state, r, &walk)) {
+			removed_drop(r);
 			continue;
 		}
-		note_gone(r);
-		if (walk == 0)
-			walk = walk_choosable(present->state);
-		if (r->state->walk == walk)
-			link = &r->next;
-		else
-			removed_drop(link);
+		removed->all[kept++] = r;
 	}
+	removed->n = kept;
 	return expired;
+}
+
+/* Returns the index of the first removed server whose hashes are not lower. */
+static size_t
+lower_bound(
+    const struct removed_servers *removed, const struct removed_server *key)
+{
+	size_t low = 0, high = removed->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (by_hashes(&removed->all[middle], &key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct removed_server *const *
+removed_of_backend(
+    const struct removed_servers *removed, const char *backend, size_t *ret_n)
+{
+	const struct removed_server key = {.backend_hash = hash_name(backend)};
+	size_t first = lower_bound(removed, &key), n = 0;
+
+	while (first + n < removed->n &&
+	       removed->all[first + n]->backend_hash == key.backend_hash)
+		n++;
+	*ret_n = n;
+	return removed->all + first;
 }
 
 struct server_state *
 removed_find(const struct model_state *state, const char *backend,
     const struct server_spec *spec)
 {
-	uint64_t hash = state->removed ? hash_name(spec->name) : 0;
+	const struct removed_servers *removed = &state->removed;
+	const struct removed_server key = {
+	    .backend_hash = removed->n > 0 ? hash_name(backend) : 0,
+	    .name_hash = removed->n > 0 ? hash_name(spec->name) : 0};
+	const struct removed_server *at = &key;
 
-	for (const struct removed_server *r = state->removed; r; r = r->next)
-		if (r->name_hash == hash && !r->state->deleted && !r->gone &&
+	for (size_t i = lower_bound(removed, &key);
+	     i < removed->n && by_hashes(&removed->all[i], &at) == 0; i++) {
+		const struct removed_server *r = removed->all[i];
+
+		if (!r->state->deleted && !r->gone &&
 		    strcmp(r->backend, backend) == 0 &&
 		    strcmp(r->name, spec->name) == 0 && was_at(r, spec))
 			return r->state;
+	}
 	return NULL;
 }
 
 void
 removed_free_all(struct model_state *state)
 {
-	while (state->removed)
-		removed_drop(&state->removed);
+	for (size_t i = 0; i < state->removed.n; i++)
+		removed_drop(state->removed.all[i]);
+	free(state->removed.all);
 }

@@ -11,20 +11,27 @@
 #define MODEL_REMOVED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "net/addr.h"
 
 struct model;
 struct model_state;
+struct removed_server;
 struct server_spec;
 struct server_state;
+
+/* All removed servers, sorted by their hashes. */
+struct removed_servers {
+	struct removed_server **all;
+	size_t n, room;
+};
 
 /* A server that the present model does not have, until its sessions have ended.
  */
 struct removed_server {
-	uint64_t name_hash; /* of name, compared before the name */
-	struct removed_server *next;
+	uint64_t backend_hash, name_hash; /* of these names */
 	struct server_state *state;
 	char *backend, *name;
 	char *host; /* as in the spec, with port; or NULL, with addr */
@@ -50,6 +57,11 @@ bool removed_watch(struct model *present, uint64_t now_ms);
  * if there is none or the operator has deleted it. */
 struct server_state *removed_find(const struct model_state *state,
     const char *backend, const struct server_spec *spec);
+
+/* Returns the removed servers of the backend, *ret_n of them; among them may be
+ * servers of a backend whose name has the same hash. */
+struct removed_server *const *removed_of_backend(
+    const struct removed_servers *removed, const char *backend, size_t *ret_n);
 
 /* Frees the list. */
 void removed_free_all(struct model_state *state);
