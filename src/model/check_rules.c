@@ -8,17 +8,17 @@
 /* Returns the address of a check or agent: the server's own option, else its
  * backend's, else the address of sessions. */
 static struct addr
-check_place(const struct server_spec *server, const struct addr *own,
+check_place(const struct addr *sessions, const struct addr *own,
     const struct addr *common, unsigned own_port, unsigned common_port)
 {
 	struct addr addr = own->sa.sa_family != AF_UNSPEC      ? *own
 	                   : common->sa.sa_family != AF_UNSPEC ? *common
-	                                                       : server->addr;
+	                                                       : *sessions;
 	unsigned port = own_port ? own_port : common_port;
 	struct endpoint e;
 
 	if (port == 0 && addr.sa.sa_family != AF_UNIX) {
-		endpoint_set(&e, &server->addr.sa, server->addr.len);
+		endpoint_set(&e, &sessions->sa, sessions->len);
 		port = e.port;
 	}
 	addr_set_port(&addr, port);
@@ -79,8 +79,8 @@ tls_of(const struct backend_spec *backend, const struct server_spec *server)
 }
 
 struct check_rules
-check_rules_of(
-    const struct backend_spec *backend, const struct server_spec *server)
+check_rules_at(const struct backend_spec *backend,
+    const struct server_spec *server, const struct addr *addr)
 {
 	const struct check_spec *common = &backend->check;
 	const struct check_own *own = &server->check;
@@ -90,7 +90,7 @@ check_rules_of(
 	    .on = common->kind != CHECK_OFF && own->on != SWITCH_OFF &&
 	          !server->track,
 	    .addr = check_place(
-	        server, &own->addr, &common->addr, own->port, common->port),
+	        addr, &own->addr, &common->addr, own->port, common->port),
 	    .interval_ms = EITHER(interval_ms),
 	    .fast_interval_ms = EITHER(fast_interval_ms),
 	    .down_interval_ms = EITHER(down_interval_ms),
@@ -105,8 +105,8 @@ check_rules_of(
 }
 
 struct agent_rules
-agent_rules_of(
-    const struct backend_spec *backend, const struct server_spec *server)
+agent_rules_at(const struct backend_spec *backend,
+    const struct server_spec *server, const struct addr *addr)
 {
 	const struct agent_spec *common = &backend->agent;
 	const struct agent_own *own = &server->agent;
@@ -116,7 +116,7 @@ agent_rules_of(
 	return (struct agent_rules){
 	    .on = on && !server->track,
 	    .addr = check_place(
-	        server, &own->addr, &common->addr, own->port, common->port),
+	        addr, &own->addr, &common->addr, own->port, common->port),
 	    .interval_ms = EITHER(interval_ms),
 	    .timeout_ms = EITHER(timeout_ms),
 	    .send = own->send.n > 0 ? &own->send : &common->send,

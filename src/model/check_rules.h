@@ -42,14 +42,28 @@ struct agent_rules {
 };
 
 /* Returns the rules of a server's check: its own options, else its backend's.
- */
-struct check_rules check_rules_of(
-    const struct backend_spec *backend, const struct server_spec *server);
+ * addr: the present address of the server. */
+struct check_rules check_rules_at(const struct backend_spec *backend,
+    const struct server_spec *server, const struct addr *addr);
 
-/* Returns the rules of a server's agent: its own options, else its backend's.
- */
-struct agent_rules agent_rules_of(
-    const struct backend_spec *backend, const struct server_spec *server);
+/* Does the same for the server's agent. */
+struct agent_rules agent_rules_at(const struct backend_spec *backend,
+    const struct server_spec *server, const struct addr *addr);
+
+/* Both for the address of the spec. */
+static inline struct check_rules
+check_rules_of(
+    const struct backend_spec *backend, const struct server_spec *server)
+{
+	return check_rules_at(backend, server, &server->addr);
+}
+
+static inline struct agent_rules
+agent_rules_of(
+    const struct backend_spec *backend, const struct server_spec *server)
+{
+	return agent_rules_at(backend, server, &server->addr);
+}
 
 /* Returns whether both ask at the same address in the same way, however often
  * they do. */

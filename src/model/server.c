@@ -27,11 +27,14 @@ keep_back(struct server_state *s, bool checked, bool asked)
 	s->alive = false;
 }
 
+/* Returns the state of a server that is new, or NULL when memory is short. */
 static struct server_state *
-server_state_new(unsigned id, const struct check_rules *check)
+server_state_new(unsigned id, const struct backend_spec *backend,
+    const struct server_spec *spec)
 {
 	struct server_state *s = aligned_alloc(CACHE_LINE, sizeof(*s));
-	bool down = check->on && check->init == CHECK_INIT_DOWN;
+	struct check_rules check = check_rules_of(backend, spec);
+	bool down = check.on && check.init == CHECK_INIT_DOWN;
 
 	if (!s)
 		return NULL;
@@ -39,7 +42,7 @@ server_state_new(unsigned id, const struct check_rules *check)
 	    .up = !down,
 	    .alive = !down,
 	    /* The first check that passes is enough. */
-	    .streak = down ? check->rise - 1 : 0,
+	    .streak = down ? check.rise - 1 : 0,
 	    .refs = 1,
 	    .id = id,
 	    .changed_ms = clock_now_ms(),
@@ -49,6 +52,11 @@ server_state_new(unsigned id, const struct check_rules *check)
 		free(s);
 		return NULL;
 	}
+	if (spec->added)
+		keep_back(s, check.on, agent_rules_of(backend, spec).on);
+	/* The server comes up with its first lineup or check. */
+	if (spec->disabled || spec->joined)
+		s->alive = false;
 	return s;
 }
 
@@ -180,21 +188,11 @@ server_new(const struct server_spec *spec, struct backend *backend,
     struct server_state *state, unsigned id)
 {
 	struct server *s = calloc(1, sizeof(*s));
-	struct check_rules check = check_rules_of(backend->spec, spec);
-	struct agent_rules agent = agent_rules_of(backend->spec, spec);
 
 	if (!s)
 		return NULL;
-	if (state) {
-		server_state_ref(state);
-	} else {
-		state = server_state_new(id, &check);
-		if (state && spec->added)
-			keep_back(state, check.on, agent.on);
-		/* The server comes up with its first lineup or check. */
-		if (state && (spec->disabled || spec->joined))
-			state->alive = false;
-	}
+	state = state ? server_state_ref(state)
+	              : server_state_new(id, backend->spec, spec);
 	if (!state) {
 		free(s);
 		return NULL;
@@ -204,8 +202,6 @@ server_new(const struct server_spec *spec, struct backend *backend,
 	    .backend = backend,
 	    .id = state->id,
 	    .serial = ++last_serial,
-	    .check = check,
-	    .agent = agent,
 	    .state = state,
 	    .counters = state->counters,
 	    .sessions = &state->sessions,
@@ -246,16 +242,12 @@ server_set_rules(struct server *server)
 {
 	const struct server_overrides *o = &server->state->overrides;
 	const struct backend_spec *backend = server->backend->spec;
-	struct server_spec spec = *server->spec;
+	const struct addr *addr = server_addr(server);
 
-	/* The default address of the check is the present one. */
-	spec.addr = *server_addr(server);
-	server->check = check_rules_of(backend, &spec);
-	server->agent = agent_rules_of(backend, &spec);
-	server->agent.send = o->agent_send_set ? &o->agent_send
-	                     : server->spec->agent.send.n > 0
-	                         ? &server->spec->agent.send
-	                         : &backend->agent.send;
+	server->check = check_rules_at(backend, server->spec, addr);
+	server->agent = agent_rules_at(backend, server->spec, addr);
+	if (o->agent_send_set)
+		server->agent.send = &o->agent_send;
 	override_addr(&server->check.addr, &o->check_addr, o->check_port);
 	override_addr(&server->agent.addr, &o->agent_addr, o->agent_port);
 }
