@@ -27,7 +27,6 @@ struct checker {
 	struct check_schedule schedule;
 	struct entry *entries;
 	size_t n;
-	size_t near;        /* the entry where checker_find begins */
 	struct entry *next; /* between prepare and commit */
 	size_t next_n;
 };
@@ -62,24 +61,19 @@ start_first(struct check *check, size_t i, size_t n)
 	check_start_in(check, (double)spread / 1e3 * (double)i / (double)n);
 }
 
-/* Returns the index of the server's check among the present ones, or n.  Most
- * models have their servers in the same order, so the search starts behind the
- * check that was found last. */
+/* Returns the index of the server's check among the present ones, or n. */
 static size_t
 checker_find(
-    struct checker *checker, const struct server *server, enum role role)
+    const struct checker *checker, const struct server *server, enum role role)
 {
-	for (size_t k = 0; k < checker->n; k++) {
-		size_t i = (checker->near + k) % checker->n;
-		const struct check *check = checker->entries[i].check;
+	size_t i = server->state->check_at[role];
+	const struct check *check =
+	    i < checker->n ? checker->entries[i].check : NULL;
 
-		if (check->server->state == server->state &&
-		    check->ops == ops_of(server, role)) {
-			checker->near = i + 1;
-			return i;
-		}
-	}
-	return checker->n;
+	return check && check->server->state == server->state &&
+	               check->ops == ops_of(server, role)
+	           ? i
+	           : checker->n;
 }
 
 static bool
@@ -91,11 +85,7 @@ prepare_server(struct checker *checker, struct server *server, enum role role)
 		return true;
 	entry->server = server;
 	entry->role = role;
-	/* The state of a new server belongs to no other server, so there is no
-	 * present check. */
-	entry->present = server->state->refs == 1
-	                     ? checker->n
-	                     : checker_find(checker, server, role);
+	entry->present = checker_find(checker, server, role);
 	if (entry->present == checker->n &&
 	    !(entry->check = check_new(&checker->schedule, server,
 	          preset_of(server, role), ops_of(server, role))))
@@ -196,6 +186,7 @@ checker_commit(struct checker *checker)
 			start_first(next->check, i, checker->next_n);
 		else
 			next->check = take_over(checker, next);
+		next->server->state->check_at[next->role] = (uint32_t)i;
 	}
 	free_entries(checker->entries, checker->n);
 	checker->entries = checker->next;

@@ -114,6 +114,8 @@ struct server_state {
 	struct check_result last; /* check */
 	unsigned streak;          /* of checks against the present state */
 	struct check_result agent_last;
+	/* The checker's: where it may have the server's check and agent. */
+	uint32_t check_at[2];
 	struct server_settings set; /* latest values, from agent or operator */
 	bool agent_down;            /* whatever the check says */
 	bool agent_heard; /* an agent may have changed set or agent_down */
