@@ -385,11 +385,13 @@ key_home(const struct key *key)
 const struct key *
 key_next(enum section_kind kind, const struct key *previous)
 {
-	enum section_kind s = previous ? key_home(previous) : 0;
 	const struct key *k = previous ? previous + 1 : sections[kind].keys;
+	enum section_kind s = 0;
 
 	if (kind != SECTION_DEFAULTS)
 		return k && k->name ? k : NULL;
+	if (previous)
+		s = key_home(previous);
 	for (k = previous ? k : sections[s].keys;; k = sections[s].keys) {
 		for (; k && k->name; k++)
 			if (k->flags & KEY_IN_DEFAULTS)
