@@ -51,12 +51,12 @@ static bool
 find_pool_word(const char *text, const char *const *names, size_t n,
     size_t *ret_index, struct err *err)
 {
-	const struct name_table table = {names, n, sizeof(*names)};
+	const struct name_table *table = NAME_TABLE(names, n);
 	struct hint hint;
 
-	return name_table_find(&table, text, ret_index) ||
+	return name_table_find(table, text, ret_index) ||
 	       err_set(err, "'%.100s' is unknown; %s", text,
-	           hint_table(&hint, text, &table, "allowed"));
+	           hint_table(&hint, text, table, "allowed"));
 }
 
 static bool

@@ -73,15 +73,30 @@ check_head(struct build *b, const struct draft_section *s)
 		    s->head);
 }
 
+/* Returns the names of the sections of that kind, which has names. */
+static struct name_table
+names_of(const struct spec *spec, enum section_kind kind)
+{
+	return kind == SECTION_POOL       ? *INDEXED_TABLE(spec, pools)
+	       : kind == SECTION_TLS      ? *INDEXED_TABLE(spec, tls)
+	       : kind == SECTION_LIST     ? *INDEXED_TABLE(spec, lists)
+	       : kind == SECTION_FRONTEND ? *INDEXED_TABLE(spec, frontends)
+	                                  : *INDEXED_TABLE(spec, backends);
+}
+
 static void
 check_duplicate(struct build *b, const struct draft_section *s)
 {
+	const struct name_table names = names_of(b->spec, s->kind);
+	bool named = sections[s->kind].named;
 	char first[DRAFT_FIRST_SIZE];
+	size_t index = 0;
 
+	if (named && (!*s->name || !name_table_find(&names, s->name, &index) ||
+	                 index == s->index))
+		return;
 	for (const struct draft_section *o = b->draft->sections; o < s; o++) {
-		if (o->kind != s->kind ||
-		    (sections[s->kind].named &&
-		        (!*s->name || strcmp(o->name, s->name) != 0)))
+		if (o->kind != s->kind || (named && o->index != index))
 			continue;
 		ERROR_AT(s, b->errors,
 		    "there is a second [%s]%s; make one of them", s->head,
@@ -264,8 +279,7 @@ report_missing(
 	}
 	ERROR_AT(s, b->errors, "[%s] has no backend; write backend = NAME, %s",
 	    s->head,
-	    hint_table(&hint, "",
-	        NAME_TABLE(b->spec->backends, b->spec->backends_n), "there"));
+	    hint_table(&hint, "", INDEXED_TABLE(b->spec, backends), "there"));
 }
 
 /* Reads the section's keys with KEY_FIRST, wherever they stand, or all others,
@@ -374,14 +388,32 @@ make_objects(struct build *b)
 		s->kind = classify(b, s);
 		if (s->kind == SECTION_KINDS)
 			continue;
-		check_head(b, s);
-		check_duplicate(b, s);
 		if (!make_object(b, s))
 			return false;
 		if (s->kind == SECTION_DEFAULTS && !b->defaults)
 			b->defaults = s;
 	}
 	return spec->pools_n > 0 || make_main_pool(b);
+}
+
+/* Makes the indexes of the names, by which keys refer to sections, and checks
+ * that the names differ. */
+static void
+check_heads(struct build *b)
+{
+	struct draft *draft = b->draft;
+
+	INDEX_NAMES(b->spec, pools);
+	INDEX_NAMES(b->spec, tls);
+	INDEX_NAMES(b->spec, lists);
+	INDEX_NAMES(b->spec, frontends);
+	INDEX_NAMES(b->spec, backends);
+	for (size_t i = 0; i < draft->sections_n; i++) {
+		if (draft->sections[i].kind == SECTION_KINDS)
+			continue;
+		check_head(b, &draft->sections[i]);
+		check_duplicate(b, &draft->sections[i]);
+	}
 }
 
 /* Reads [defaults] into objects that are thrown away, to report its errors. */
@@ -479,6 +511,7 @@ check_ttls(struct build *b)
 static bool
 read_sections(struct build *b)
 {
+	check_heads(b);
 	for (size_t i = 0; i < b->draft->sections_n; i++) {
 		struct draft_section *s = &b->draft->sections[i];
 
@@ -489,6 +522,8 @@ read_sections(struct build *b)
 		else if (!read_defaults(b, s))
 			return false;
 	}
+	for (size_t i = 0; i < b->spec->backends_n; i++)
+		INDEX_NAMES(&b->spec->backends[i], servers);
 	complete_section(b, SECTION_RESOLVER);
 	check_ttls(b);
 	return complete_global(b);

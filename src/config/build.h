@@ -23,11 +23,14 @@ struct spec *build_spec(struct draft *draft, const struct spec *present,
 void build_unknown(const struct draft_section *section,
     const struct draft_entry *entry, struct err_list *errors);
 
-/* Adds an error for each address that two sockets want, and for a missing
- * frontend or backend; the latter with the file (NULL: the command line).
- * empty: there is no section at all. */
+/* Adds errors about frontends and backends that contradict themselves, and for
+ * a missing frontend or backend; the latter with the file (NULL: the command
+ * line).  empty: there is no section at all. */
 void build_check(const struct spec *spec, const char *file, bool empty,
     struct err_list *errors);
+
+/* Adds an error for each address that two sockets want. */
+void build_check_listens(const struct spec *spec, struct err_list *errors);
 
 /* Adds errors about one server in its backend: about its check, its agent, its
  * source, and its on_up. */

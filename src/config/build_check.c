@@ -11,99 +11,6 @@
 #include "model/balance_ops.h"
 #include "model/check_rules.h"
 
-static bool
-is_any_ipv4(const struct addr *a)
-{
-	return a->sa.sa_family == AF_INET &&
-	       a->in.sin_addr.s_addr == htonl(INADDR_ANY);
-}
-
-/* Returns whether the addresses cannot both be listened on: `:80` opens
- * 0.0.0.0:80 as well.  Port 0 is a new port each time. */
-static bool
-collide(const struct listen_spec *a, const struct listen_spec *b)
-{
-	char text_a[ADDR_TEXT_SIZE], text_b[ADDR_TEXT_SIZE];
-	unsigned port = addr_port(&a->addr);
-
-	/* With thousands of listens, nearly all differ here: the full
-	 * comparison is rare. */
-	if (port != addr_port(&b->addr) || addr_has_any_port(&a->addr))
-		return false;
-	if ((a->both_families && is_any_ipv4(&b->addr)) ||
-	    (b->both_families && is_any_ipv4(&a->addr)))
-		return true;
-	/* The texts are equal for an IPv4 address and its form in IPv6. */
-	return strcmp(addr_text(&a->addr, text_a),
-	           addr_text(&b->addr, text_b)) == 0;
-}
-
-static void
-refuse_listen(struct err_list *errors, const struct listen_spec *l,
-    const char *what, const char *first)
-{
-	char text[ADDR_TEXT_SIZE + 4] = "-l ";
-
-	if (l->place.file)
-		ERROR_AT(l, errors,
-		    "listen: '%s' is %s%s; each address can be used once",
-		    l->text, what, first);
-	else
-		err_list_add(errors, strncat(text, l->text, ADDR_TEXT_SIZE), 0,
-		    "'%s' is %s%s; each address can be used once", l->text,
-		    what, first);
-}
-
-static bool
-is_at(const struct listen_spec *l, const struct addr *addr)
-{
-	if (l->addr.sa.sa_family == AF_UNIX && addr->sa.sa_family == AF_UNIX)
-		return strcmp(l->addr.un.sun_path, addr->un.sun_path) == 0;
-	return addr_equal(&l->addr, addr) && !addr_has_any_port(addr);
-}
-
-/* Checks an address against those that come before it.  Returns false after an
- * error. */
-static bool
-check_listen(const struct spec *spec, const struct listen_spec *l,
-    struct err_list *errors)
-{
-	char first[DRAFT_FIRST_SIZE];
-
-	for (size_t i = 0; i < spec->global.admin.n; i++) {
-		if (!is_at(l, &spec->global.admin.all[i].addr))
-			continue;
-		refuse_listen(errors, l, "the admin socket's address", "");
-		return false;
-	}
-	for (size_t i = 0; i < spec->frontends_n; i++) {
-		const struct frontend_spec *f = &spec->frontends[i];
-
-		for (size_t j = 0; j < f->listens_n; j++) {
-			if (&f->listens[j] == l)
-				return true;
-			if (!collide(&f->listens[j], l))
-				continue;
-			refuse_listen(errors, l, "listened on already",
-			    draft_first(f->listens[j].place, l->place, first));
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Checks the frontend's addresses.  A range gets one error. */
-static void
-check_listens(const struct spec *spec, const struct frontend_spec *f,
-    struct err_list *errors)
-{
-	bool ok = true;
-
-	for (size_t i = 0; i < f->listens_n; i++)
-		if (!f->listens[i].in_range || ok)
-			ok = check_listen(spec, &f->listens[i], errors);
-}
-
 /* Adds an error at the place of the object if the condition holds. */
 #define REFUSE_IF(condition, object, errors, ...)                              \
 	do {                                                                   \
@@ -334,48 +241,28 @@ build_check_server(const struct backend_spec *backend,
 	check_source(backend, server, errors);
 }
 
-/* Orders by name, and servers of one name as they are in the file. */
-static int
-by_name(const void *one, const void *other)
-{
-	const struct server_spec *const *a = one, *const *b = other;
-	int order = strcmp((*a)->name, (*b)->name);
-
-	return order ? order : (*a > *b) - (*a < *b);
-}
-
-/* Checks that names differ, in a sorted array: comparing each with each takes a
- * second for 20 000 servers. */
+/* Checks that the names of the servers differ.  The command line has checked
+ * its own. */
 static void
 check_names(const struct backend_spec *b, struct err_list *errors)
 {
-	const struct server_spec **all, *first;
 	char where[DRAFT_FIRST_SIZE];
+	size_t first;
 
-	if (b->servers_n < 2)
-		return;
-	all = calloc(b->servers_n, sizeof(*all));
-	if (!all) {
-		ERROR_AT(b, errors, "[backend %s]: out of memory", b->name);
-		return;
-	}
-	for (size_t i = 0; i < b->servers_n; i++)
-		all[i] = &b->servers[i];
-	qsort(all, b->servers_n, sizeof(*all), by_name);
-	first = all[0];
-	for (size_t i = 1; i < b->servers_n; i++) {
-		const struct server_spec *s = all[i];
+	for (size_t i = 0; i < b->servers_n; i++) {
+		const struct server_spec *s = &b->servers[i];
 
-		if (strcmp(first->name, s->name) != 0)
-			first = s;
-		else if (s->place.file)
+		if (s->place.file &&
+		    name_table_find(
+		        INDEXED_TABLE(b, servers), s->name, &first) &&
+		    first < i)
 			ERROR_AT(s, errors,
 			    "server: the name '%s' is already used by another "
 			    "server of [backend %s]%s; names must differ",
 			    s->name, b->name,
-			    draft_first(first->place, s->place, where));
+			    draft_first(
+			        b->servers[first].place, s->place, where));
 	}
-	free(all);
 }
 
 void
@@ -401,8 +288,8 @@ build_check(const struct spec *spec, const char *file, bool empty,
 		check_frontend(f, errors);
 		build_check_sni(spec, f, errors);
 		build_check_fallbacks(spec, f, errors);
-		check_listens(spec, f, errors);
 	}
+	build_check_listens(spec, errors);
 	for (size_t i = 0; i < spec->backends_n; i++) {
 		const struct backend_spec *b = &spec->backends[i];
 
@@ -430,20 +317,19 @@ find_tracked(const struct spec *spec, const struct server_spec *s,
 	const char *name = slash ? slash + 1 : s->track;
 	const struct backend_spec *b;
 	char home[DRAFT_VALUE_MAX + 1] = "";
-	struct name_table all = {
-	    spec->backends, spec->backends_n, sizeof(*spec->backends)};
+	const struct name_table *all = INDEXED_TABLE(spec, backends);
 	struct hint hint;
 
 	if (slash)
 		memcpy(home, s->track, (size_t)(slash - s->track));
-	if (slash && !name_table_find(&all, home, backend)) {
+	if (slash && !name_table_find(all, home, backend)) {
 		TRACK_ERROR(s, errors, "unknown backend '%s'; %s", home,
-		    hint_table(&hint, home, &all, "there"));
+		    hint_table(&hint, home, all, "there"));
 		return false;
 	}
 	b = &spec->backends[*backend];
-	all = (struct name_table){b->servers, b->singles_n, sizeof(*s)};
-	if (name_table_find(&all, name, ret_server))
+	if (name_table_find(INDEXED_TABLE(b, servers), name, ret_server) &&
+	    *ret_server < b->singles_n)
 		return true;
 	if (build_set_named(b, name)) {
 		TRACK_ERROR(s, errors,
@@ -453,7 +339,9 @@ find_tracked(const struct spec *spec, const struct server_spec *s,
 		return false;
 	}
 	TRACK_ERROR(s, errors, "[backend %s] has no server '%s'; %s", b->name,
-	    name, hint_table(&hint, name, &all, "there"));
+	    name,
+	    hint_table(
+	        &hint, name, NAME_TABLE(b->servers, b->singles_n), "there"));
 	return false;
 }
 

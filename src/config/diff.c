@@ -277,6 +277,7 @@ struct list_kind {
 	size_t all, n; /* offsets of the array and of its size */
 	size_t size;   /* of an element */
 	size_t name;   /* offset of its name, as in `char *` */
+	size_t index;  /* offset of the array's name_index; 0: none */
 	/* NULL: elements with the same name are the same, and names are
 	 * unique. */
 	bool (*same)(const void *one, const void *other);
@@ -288,16 +289,23 @@ struct list_kind {
 	.n = offsetof(struct owner, member##_n),                               \
 	.size = sizeof(*((struct owner *)NULL)->member)
 
-static const struct list_kind pool_list = {LIST(spec, pools)};
-static const struct list_kind tls_list = {LIST(spec, tls)};
-static const struct list_kind address_list = {LIST(spec, lists)};
-static const struct list_kind frontend_list = {LIST(spec, frontends)};
-static const struct list_kind backend_list = {LIST(spec, backends)};
+#define INDEXED_LIST(owner, member)                                            \
+	{                                                                      \
+		LIST(owner, member),                                           \
+		    .index = offsetof(struct owner, member##_index)            \
+	}
+
+static const struct list_kind pool_list = INDEXED_LIST(spec, pools);
+static const struct list_kind tls_list = INDEXED_LIST(spec, tls);
+static const struct list_kind address_list = INDEXED_LIST(spec, lists);
+static const struct list_kind frontend_list = INDEXED_LIST(spec, frontends);
+static const struct list_kind backend_list = INDEXED_LIST(spec, backends);
 /* Members of sets are left out: they come and go at run time. */
 static const struct list_kind server_list = {
     .all = offsetof(struct backend_spec, servers),
     .n = offsetof(struct backend_spec, singles_n),
     .size = sizeof(struct server_spec),
+    .index = offsetof(struct backend_spec, servers_index),
     .diff = diff_address};
 static const struct list_kind set_list = {
     LIST(backend_spec, sets), .diff = diff_set_max};
@@ -348,6 +356,21 @@ is_unique(const struct list_kind *kind, const void *one)
 	               &((const struct listen_spec *)one)->addr));
 }
 
+/* Returns the element of that name in a list with an index, or NULL. */
+static void *
+element_named(const struct list_kind *kind, const void *in, const char *name)
+{
+	const struct name_table names = {.all = list_at(kind, in, 0),
+	    .n = list_n(kind, in),
+	    .size = kind->size,
+	    .index = (const void *)((const char *)in + kind->index)};
+	size_t i;
+
+	return name_table_find(&names, name, &i) && i < names.n
+	           ? list_at(kind, in, i)
+	           : NULL;
+}
+
 /* Returns the element of `in` that is the same as the i-th of `of`, or NULL.
  * If several are the same, returns the one with as many of them before it. */
 static void *
@@ -361,6 +384,8 @@ counterpart(
 	if (i < list_n(kind, in) && is_unique(kind, one) &&
 	    list_same(kind, list_at(kind, in, i), one))
 		return list_at(kind, in, i);
+	if (kind->index)
+		return element_named(kind, in, list_name(kind, one));
 	for (size_t j = 0; !is_unique(kind, one) && j < i; j++)
 		nth += list_same(kind, list_at(kind, of, j), one);
 	for (size_t j = 0; j < list_n(kind, in); j++)

@@ -21,8 +21,7 @@ server_named(const struct backend_spec *b, const char *name)
 {
 	size_t i;
 
-	return b && name_table_find(
-	                NAME_TABLE(b->servers, b->servers_n), name, &i)
+	return b && name_table_find(INDEXED_TABLE(b, servers), name, &i)
 	           ? &b->servers[i]
 	           : NULL;
 }
@@ -33,8 +32,7 @@ backend_like(const struct spec *file, const struct backend_spec *b)
 {
 	size_t i;
 
-	return name_table_find(
-	           NAME_TABLE(file->backends, file->backends_n), b->name, &i)
+	return name_table_find(INDEXED_TABLE(file, backends), b->name, &i)
 	           ? &file->backends[i]
 	           : NULL;
 }
@@ -79,6 +77,7 @@ config_add_server(struct spec *spec, struct backend_spec *backend,
 
 	if (!parse_added_server(spec, backend, value, errors))
 		return false;
+	INDEX_NAMES(backend, servers);
 	s = &backend->servers[backend->singles_n - 1];
 	s->added = true;
 	build_check_server(backend, s, errors);
@@ -146,6 +145,7 @@ config_del_server(struct spec *spec, struct backend_spec *backend,
 	backend->singles_n--;
 	memmove(s, s + 1,
 	    (size_t)(&backend->servers[--backend->servers_n] - s) * sizeof(*s));
+	INDEX_NAMES(backend, servers);
 	/* The servers behind the deleted one have moved: resolve `track`
 	 * again. */
 	build_track(spec, errors);
@@ -175,7 +175,7 @@ name_added(FILE *out, const char *intro, const struct spec *running,
 		for (size_t j = 0; j < b->servers_n; j++) {
 			const struct server_spec *s = &b->servers[j];
 			const struct server_spec *now =
-			    server_named(like, s->name);
+			    s->added ? server_named(like, s->name) : NULL;
 			bool same = now && server_spec_same_place(now, s);
 
 			if (s->added && same == in_file)

@@ -43,26 +43,6 @@ hint_slips(const char *a, const char *b)
 	return d[la][lb];
 }
 
-static const char *
-name_table_at(const struct name_table *names, size_t i)
-{
-	const char *element = (const char *)names->all + i * names->size;
-
-	return *(const char *const *)(const void *)element;
-}
-
-bool
-name_table_find(
-    const struct name_table *names, const char *name, size_t *ret_index)
-{
-	for (size_t i = 0; i < names->n; i++)
-		if (strcmp(name_table_at(names, i), name) == 0) {
-			*ret_index = i;
-			return true;
-		}
-	return false;
-}
-
 void
 hint_init(struct hint *hint, const char *word)
 {

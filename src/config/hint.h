@@ -7,19 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/err.h"
-
-/* An array whose elements begin with a pointer to their name. */
-struct name_table {
-	const void *all;
-	size_t n, size; /* bytes of an element */
-};
-#define NAME_TABLE(array, n)                                                   \
-	(&(const struct name_table){(array), (n), sizeof(*(array))})
-
-/* Finds the first element of that name.  Returns false if there is none. */
-bool name_table_find(const struct name_table *names, const char *name,
-    size_t *ret_index) MUST_CHECK;
+#include "base/name_table.h"
 
 struct hint {
 	const char *word;  /* what was found; borrowed */

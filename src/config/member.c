@@ -143,5 +143,6 @@ config_set_members(
 	b->servers = grown;
 	b->servers_n = room;
 	b->servers_room = room + 1;
+	INDEX_NAMES(b, servers);
 	return true;
 }

@@ -92,8 +92,7 @@ value_find_list(const struct value *value, const char *name, size_t *ret_index)
 		return value_fail(value,
 		    "there are no lists; add [list %s], with entry = or file =",
 		    name);
-	return value_choose(
-	    value, name, NAME_TABLE(s->lists, s->lists_n), ret_index);
+	return value_choose(value, name, INDEXED_TABLE(s, lists), ret_index);
 }
 
 static bool

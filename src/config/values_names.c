@@ -156,8 +156,8 @@ value_find_backend(
 {
 	const struct spec *s = value->spec;
 
-	return find_reference(value, name, "backend",
-	    NAME_TABLE(s->backends, s->backends_n), ret_index);
+	return find_reference(
+	    value, name, "backend", INDEXED_TABLE(s, backends), ret_index);
 }
 
 static bool
@@ -180,8 +180,8 @@ parse_pool(const struct value *v)
 {
 	const struct spec *s = v->spec;
 
-	return find_reference(v, v->text, "pool",
-	    NAME_TABLE(s->pools, s->pools_n), value_target(v));
+	return find_reference(
+	    v, v->text, "pool", INDEXED_TABLE(s, pools), value_target(v));
 }
 
 static bool

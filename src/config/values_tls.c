@@ -401,14 +401,13 @@ parse_tls(const struct value *v)
 	struct hint hint;
 	size_t i;
 
-	if (name_table_find(NAME_TABLE(s->tls, s->tls_n), v->text, &i)) {
+	if (name_table_find(INDEXED_TABLE(s, tls), v->text, &i)) {
 		tls->value = (unsigned)i;
 		return true;
 	}
 	if (s->tls_n > 0)
 		return value_fail(v, "unknown tls '%s'; %s", v->text,
-		    hint_table(
-		        &hint, v->text, NAME_TABLE(s->tls, s->tls_n), "there"));
+		    hint_table(&hint, v->text, INDEXED_TABLE(s, tls), "there"));
 	if (v->entry && v->entry->label)
 		return value_fail(v,
 		    "TLS needs a section [tls %s], which only a file can have; "

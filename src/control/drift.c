@@ -34,15 +34,14 @@ drop_deleted(
 		size_t at, server;
 
 		if (!name_table_find(
-		        NAME_TABLE(spec->backends, spec->backends_n), had->name,
-		        &at))
+		        INDEXED_TABLE(spec, backends), had->name, &at))
 			continue;
 		for (size_t j = 0; j < had->deleted_n; j++) {
 			struct backend_spec *b = &spec->backends[at];
 
-			if (name_table_find(
-			        NAME_TABLE(b->servers, b->singles_n),
+			if (name_table_find(INDEXED_TABLE(b, servers),
 			        had->deleted[j], &server) &&
+			    server < b->singles_n &&
 			    !config_del_server(
 			        spec, b, had->deleted[j], errors))
 				return false;

@@ -183,6 +183,9 @@ fill_backend(struct control *c, struct spec *spec, struct backend_spec *b)
 	f.servers = calloc(f.room + 1, sizeof(*f.servers));
 	if (!f.servers)
 		return false;
+	/* Members are moved one by one: no search may meet them meanwhile. */
+	name_index_make(
+	    &b->servers_index, NAME_TABLE(b->servers, b->singles_n));
 	for (size_t i = 0; i < b->sets_n; i++) {
 		struct set_members *m;
 

@@ -3,19 +3,8 @@
  */
 #include "control/tls_diff.h"
 
-#include <string.h>
-
 #include "tls/changes.h"
 #include "tls/context.h"
-
-static const struct tls_spec *
-find_section(const struct spec *spec, const char *name)
-{
-	for (size_t i = 0; i < spec->tls_n; i++)
-		if (strcmp(spec->tls[i].name, name) == 0)
-			return &spec->tls[i];
-	return NULL;
-}
 
 struct section_changes {
 	const char *name;
@@ -51,7 +40,7 @@ tls_diff(
 {
 	for (size_t i = 0; i < spec->tls_n; i++) {
 		const struct tls_spec *now = &spec->tls[i];
-		const struct tls_spec *old = find_section(before, now->name);
+		const struct tls_spec *old = spec_tls_named(before, now->name);
 		enum tls_role role = 0;
 
 		while (old && role < TLS_ROLES &&

@@ -403,66 +403,27 @@ ids_init(struct ids *ids, const struct backend *b, const struct backend *before)
 	return true;
 }
 
-/* The servers of the former model. */
-struct old_servers {
-	const struct backend *backend;
-	/* The servers by name, sorted once one was not at its place; NULL: not
-	 * yet. */
-	const struct server **sorted;
-};
-
-static int
-by_server_name(const void *one, const void *other)
-{
-	const struct server *const *a = one, *const *b = other;
-
-	return strcmp((*a)->spec->name, (*b)->spec->name);
-}
-
-/* Returns false when memory is short. */
-static bool
-sort_old(struct old_servers *old)
-{
-	size_t n = old->backend->spec->servers_n;
-
-	old->sorted = calloc(n + 1, sizeof(*old->sorted));
-	if (!old->sorted)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		old->sorted[i] = old->backend->servers[i];
-	qsort(old->sorted, n, sizeof(*old->sorted), by_server_name);
-	return true;
-}
-
 /* Returns the server of that name in the former model, or NULL.  Most servers
  * are at the same place there. */
 static const struct server *
-find_old(struct old_servers *old, const struct server_spec *spec, size_t place)
+find_old(const struct backend *before, const char *name, size_t place)
 {
-	const struct backend *before = old->backend;
-	const struct server wanted = {.spec = spec}, *key = &wanted;
-	const struct server **found;
-
 	if (!before)
 		return NULL;
 	if (place < before->spec->servers_n &&
-	    strcmp(before->spec->servers[place].name, spec->name) == 0)
+	    strcmp(before->spec->servers[place].name, name) == 0)
 		return before->servers[place];
-	if (!old->sorted && !sort_old(old))
-		return backend_find_server(before, spec->name);
-	found = bsearch(&key, old->sorted, before->spec->servers_n,
-	    sizeof(*found), by_server_name);
-	return found ? *found : NULL;
+	return backend_find_server(before, name);
 }
 
 /* Makes the server at that place of the spec.  A server whose address has
  * changed gets a new state, but keeps its id. */
 static struct server *
-make_server(struct backend *b, size_t place, struct old_servers *before,
+make_server(struct backend *b, size_t place, const struct backend *before,
     struct ids *ids)
 {
 	const struct server_spec *spec = &b->spec->servers[place];
-	const struct server *old = find_old(before, spec, place);
+	const struct server *old = find_old(before, spec->name, place);
 	struct server_state *state = NULL;
 
 	if (old && server_spec_same_place(old->spec, spec))
@@ -478,7 +439,6 @@ make_server(struct backend *b, size_t place, struct old_servers *before,
 static bool
 make_servers(struct backend *b, const struct backend *before)
 {
-	struct old_servers old = {.backend = before};
 	size_t n = b->spec->servers_n;
 	struct ids ids;
 
@@ -486,22 +446,22 @@ make_servers(struct backend *b, const struct backend *before)
 	if (!b->servers || !ids_init(&ids, b, before))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		b->servers[i] = make_server(b, i, &old, &ids);
+		b->servers[i] = make_server(b, i, before, &ids);
 		if (!b->servers[i])
 			break;
 	}
 	free(ids.taken);
-	free(old.sorted);
 	return n == 0 || b->servers[n - 1];
 }
 
 struct server *
 backend_find_server(const struct backend *backend, const char *name)
 {
-	backend_for_each_server (s, backend)
-		if (strcmp(s->spec->name, name) == 0)
-			return s;
-	return NULL;
+	size_t i;
+
+	return name_table_find(INDEXED_TABLE(backend->spec, servers), name, &i)
+	           ? backend->servers[i]
+	           : NULL;
 }
 
 /* Returns false when memory is short. */

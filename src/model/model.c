@@ -5,7 +5,6 @@
 #include "model/model.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/grace.h"
@@ -16,28 +15,31 @@
 struct frontend *
 model_find_frontend(const struct model *model, const char *name)
 {
-	model_for_each_frontend (f, model)
-		if (strcmp(f->spec->name, name) == 0)
-			return f;
-	return NULL;
+	size_t i;
+
+	return name_table_find(INDEXED_TABLE(model->spec, frontends), name, &i)
+	           ? model->frontends[i]
+	           : NULL;
 }
 
 struct backend *
 model_find_backend(const struct model *model, const char *name)
 {
-	model_for_each_backend (b, model)
-		if (strcmp(b->spec->name, name) == 0)
-			return b;
-	return NULL;
+	size_t i;
+
+	return name_table_find(INDEXED_TABLE(model->spec, backends), name, &i)
+	           ? model->backends[i]
+	           : NULL;
 }
 
 struct acl_list *
 model_find_list(const struct model *model, const char *name)
 {
-	for (struct acl_list **l = model->lists; *l; l++)
-		if (strcmp(acl_list_name(*l), name) == 0)
-			return *l;
-	return NULL;
+	size_t i;
+
+	return name_table_find(INDEXED_TABLE(model->spec, lists), name, &i)
+	           ? model->lists[i]
+	           : NULL;
 }
 
 /* HAProxy numbers proxies from 2 upwards in the order of the file.  lfproxy

@@ -222,10 +222,11 @@ server_spec_tls(const struct spec *spec, const struct backend_spec *backend,
 const struct tls_spec *
 spec_tls_named(const struct spec *spec, const char *name)
 {
-	for (size_t i = 0; i < spec->tls_n; i++)
-		if (strcmp(spec->tls[i].name, name) == 0)
-			return &spec->tls[i];
-	return NULL;
+	size_t i;
+
+	return name_table_find(INDEXED_TABLE(spec, tls), name, &i)
+	           ? &spec->tls[i]
+	           : NULL;
 }
 
 void

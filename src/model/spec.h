@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/memory_use.h"
+#include "base/name_table.h"
 #include "model/spec_access.h"
 #include "model/spec_backend.h"
 #include "model/spec_check.h"
@@ -62,15 +63,20 @@ struct spec {
 	struct global_spec global;
 	struct pool_spec *pools; /* at least one */
 	size_t pools_n;
+	struct name_index pools_index;
 	struct frontend_spec *frontends; /* at least one */
 	size_t frontends_n;
+	struct name_index frontends_index;
 	/* At least one; a backend may be without servers. */
 	struct backend_spec *backends;
 	size_t backends_n;
+	struct name_index backends_index;
 	struct tls_spec *tls;
 	size_t tls_n;
+	struct name_index tls_index;
 	struct list_spec *lists;
 	size_t lists_n;
+	struct name_index lists_index;
 	struct resolver_spec resolver;
 };
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/name_table.h"
 #include "model/bandwidth.h"
 #include "model/spec_check.h"
 #include "model/spec_place.h"
@@ -106,6 +107,7 @@ struct backend_spec {
 	char *server_defaults;
 	struct server_spec *servers;
 	size_t servers_n, servers_room;
+	struct name_index servers_index;
 	/* How many of servers, the first ones, the file or a command gives one
 	 * by one; the others are members of sets, in the order of the sets and
 	 * of their numbers. */

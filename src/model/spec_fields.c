@@ -44,6 +44,9 @@ struct field {
 #define END {.kind = FIELDS_END}
 /* clang-format on */
 
+static const struct field index_fields[] = {
+    ARRAY(name_index, slots, slots_n, NULL), END};
+
 /* The elements of an array of texts, and of one of patterns. */
 static const struct field text_fields[] = {{.kind = FIELD_TEXT}, END};
 static const struct field pattern_fields[] = {{.kind = FIELD_PATTERN}, END};
@@ -150,6 +153,7 @@ static const struct field backend_fields[] = {FIELD(backend_spec, PLACE, place),
     FIELD(backend_spec, TEXT, check_command),
     FIELD(backend_spec, TEXT, server_defaults),
     ARRAY(backend_spec, servers, servers_n, server_fields),
+    PART(backend_spec, servers_index, index_fields),
     ARRAY(backend_spec, sets, sets_n, set_fields),
     ARRAY(backend_spec, deleted, deleted_n, text_fields), END};
 
@@ -190,10 +194,14 @@ static const struct field resolver_fields[] = {
 static const struct field spec_fields[] = {
     ARRAY(spec, files, files_n, text_fields), PART(spec, global, global_fields),
     ARRAY(spec, pools, pools_n, pool_fields),
+    PART(spec, pools_index, index_fields),
     ARRAY(spec, frontends, frontends_n, frontend_fields),
+    PART(spec, frontends_index, index_fields),
     ARRAY(spec, backends, backends_n, backend_fields),
-    ARRAY(spec, tls, tls_n, tls_fields),
+    PART(spec, backends_index, index_fields),
+    ARRAY(spec, tls, tls_n, tls_fields), PART(spec, tls_index, index_fields),
     ARRAY(spec, lists, lists_n, list_fields),
+    PART(spec, lists_index, index_fields),
     PART(spec, resolver, resolver_fields), END};
 
 enum visit_kind { VISIT_COPY, VISIT_FREE, VISIT_MEASURE };
@@ -208,7 +216,7 @@ struct visit {
 	 * of the copy. */
 	bool ok;
 	char *const *from_files, *const *to_files;
-	size_t files_n;
+	size_t files_n, file;   /* file: of the place before, or near it */
 	struct memory_use *use; /* VISIT_MEASURE */
 };
 
@@ -234,13 +242,17 @@ visit_text(struct visit *v, char **text)
 }
 
 static void
-visit_place(const struct visit *v, struct spec_place *place)
+visit_place(struct visit *v, struct spec_place *place)
 {
-	for (size_t i = 0; v->kind == VISIT_COPY && i < v->files_n; i++)
-		if (place->file == v->from_files[i]) {
-			place->file = v->to_files[i];
+	for (size_t i = 0; v->kind == VISIT_COPY && i < v->files_n; i++) {
+		size_t at = (v->file + i) % v->files_n;
+
+		if (place->file == v->from_files[at]) {
+			place->file = v->to_files[at];
+			v->file = at;
 			return;
 		}
+	}
 }
 
 static void

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ * See name_table.h.
+ */
+#include "base/name_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+const char *
+name_table_at(const struct name_table *names, size_t i)
+{
+	const char *element = (const char *)names->all + i * names->size;
+
+	return *(const char *const *)(const void *)element;
+}
+
+/* Returns the slot of the name, or the free one where it would be.  At least
+ * half of the slots are free. */
+static uint32_t *
+slot_of(const struct name_index *index, const struct name_table *names,
+    const char *name)
+{
+	size_t mask = index->slots_n - 1;
+	size_t i = XXH64(name, strlen(name), 0) & mask;
+
+	while (index->slots[i] &&
+	       strcmp(name_table_at(names, index->slots[i] - 1), name) != 0)
+		i = (i + 1) & mask;
+	return &index->slots[i];
+}
+
+static bool
+find_in_turn(
+    const struct name_table *names, const char *name, size_t *ret_index)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (strcmp(name_table_at(names, i), name) == 0) {
+			*ret_index = i;
+			return true;
+		}
+	return false;
+}
+
+bool
+name_table_find(
+    const struct name_table *names, const char *name, size_t *ret_index)
+{
+	uint32_t found;
+
+	if (!names->index || names->index->slots_n == 0)
+		return find_in_turn(names, name, ret_index);
+	found = *slot_of(names->index, names, name);
+	if (found)
+		*ret_index = found - 1;
+	return found;
+}
+
+void
+name_index_make(struct name_index *index, const struct name_table *names)
+{
+	size_t n = 4;
+
+	while (n < 2 * names->n)
+		n *= 2;
+	free(index->slots);
+	index->slots = calloc(n, sizeof(*index->slots));
+	index->slots_n = index->slots ? n : 0;
+	for (size_t i = 0; index->slots && i < names->n; i++) {
+		uint32_t *slot = slot_of(index, names, name_table_at(names, i));
+
+		if (!*slot)
+			*slot = (uint32_t)i + 1;
+	}
+}

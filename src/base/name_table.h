@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * Finds the elements of an array by their names.
+ *
+ * An array that is searched often, or once for each of its elements, has a hash
+ * index beside it, in a member called ARRAY_index: then a search takes the same
+ * time however long the array is.
+ */
+#ifndef BASE_NAME_TABLE_H
+#define BASE_NAME_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* The index of an array whose elements and their names stay in place.  Zeros:
+ * there is no index, and a search looks at one element after the other. */
+struct name_index {
+	uint32_t *slots; /* 1 + the index of an element; 0: free */
+	size_t slots_n;  /* 0, or a power of two */
+};
+
+/* An array whose elements begin with a pointer to their name. */
+struct name_table {
+	const void *all;
+	size_t n, size;                 /* bytes of an element */
+	const struct name_index *index; /* NULL: none */
+};
+#define NAME_TABLE(array, n)                                                   \
+	(&(const struct name_table){(array), (n), sizeof(*(array)), NULL})
+/* The array owner->member, of owner->member_n elements, with its index. */
+#define INDEXED_TABLE(owner, member)                                           \
+	(&(const struct name_table){(owner)->member, (owner)->member##_n,      \
+	    sizeof(*(owner)->member), &(owner)->member##_index})
+
+/* Returns the name of the i-th element. */
+const char *name_table_at(const struct name_table *names, size_t i);
+
+/* Finds the first element of that name.  Returns false if there is none. */
+bool name_table_find(const struct name_table *names, const char *name,
+    size_t *ret_index) MUST_CHECK;
+
+/* Makes the index of the array anew: called when elements have come, gone or
+ * moved.  When memory is short, there is no index.  free(3) frees the slots. */
+void name_index_make(struct name_index *index, const struct name_table *names);
+#define INDEX_NAMES(owner, member)                                             \
+	name_index_make(&(owner)->member##_index, INDEXED_TABLE(owner, member))
+
+#endif
