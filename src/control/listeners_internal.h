@@ -7,6 +7,7 @@
 #define CONTROL_LISTENERS_INTERNAL_H
 
 #include "base/list.h"
+#include "base/name_table.h"
 #include "control/listener.h"
 #include "control/listeners.h"
 
@@ -15,9 +16,14 @@ struct listeners {
 	struct grace *grace;
 	struct list all;
 	struct list spare; /* closed listeners, whose acceptors can be reused */
-	/* The listener that a preparation has found last: the next one that is
-	 * looked for usually follows it. */
-	struct listener *found;
+	/* During a preparation: the listeners whose addresses no other listener
+	 * can have, by address. */
+	struct listener_addr {
+		char *text;
+		struct listener *listener;
+	} * addrs;
+	size_t addrs_n;
+	struct name_index addrs_index;
 	bool stopped;
 };
 

@@ -2,6 +2,8 @@
  * The sockets of a new configuration: those that are listened on already are
  * claimed, the others are bound.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "control/listeners_internal.h"
@@ -137,12 +139,79 @@ bind_all(struct listeners *ls, struct frontend *frontend,
 	return true;
 }
 
-/* Returns the listener after the one that was found last, or NULL. */
-static struct listener *
-next_of_found(const struct listeners *ls)
+/* -- finding listeners by address -- */
+
+/* Returns whether several listeners may have the address: sockets with the same
+ * name, and ports that the kernel has chosen. */
+static bool
+is_shared(const struct addr *addr)
 {
-	return ls->found && ls->found->node.next != &ls->all
-	           ? listener_of(ls->found->node.next)
+	return addr_is_descriptor(addr) || addr_has_any_port(addr);
+}
+
+/* Writes the address, which differs from that for IPv6 alone if it is for both
+ * families.  Returns out. */
+static const char *
+listen_text(
+    const struct addr *addr, bool both_families, char out[ADDR_TEXT_SIZE + 2])
+{
+	char text[ADDR_TEXT_SIZE];
+
+	sprintf(out, "%s%s", addr_text(addr, text), both_families ? " *" : "");
+	return out;
+}
+
+static void
+forget_addrs(struct listeners *ls)
+{
+	for (size_t i = 0; i < ls->addrs_n; i++)
+		free(ls->addrs[i].text);
+	free(ls->addrs);
+	free(ls->addrs_index.slots);
+	ls->addrs = NULL;
+	ls->addrs_n = 0;
+	ls->addrs_index = (struct name_index){.slots_n = 0};
+}
+
+/* Lists the addresses of the open listeners.  Returns false when memory is
+ * short. */
+static bool
+list_addrs(struct listeners *ls)
+{
+	char text[ADDR_TEXT_SIZE + 2];
+	size_t n = 1;
+
+	for_each_listener (l, ls)
+		n++;
+	ls->addrs = calloc(n, sizeof(*ls->addrs));
+	if (!ls->addrs)
+		return false;
+	for_each_listener (l, ls) {
+		char *copy;
+
+		if (l->closing || is_shared(&l->addr))
+			continue;
+		copy = strdup(listen_text(&l->addr, l->both_families, text));
+		if (!copy)
+			return false;
+		ls->addrs[ls->addrs_n++] =
+		    (struct listener_addr){.text = copy, .listener = l};
+	}
+	INDEX_NAMES(ls, addrs);
+	return true;
+}
+
+/* Returns the listener that had the address, which is not shared, before the
+ * preparation; or NULL. */
+static struct listener *
+listener_at(const struct listeners *ls, const struct listen_spec *spec)
+{
+	char text[ADDR_TEXT_SIZE + 2];
+	size_t i;
+
+	return name_table_find(INDEXED_TABLE(ls, addrs),
+	           listen_text(&spec->addr, spec->both_families, text), &i)
+	           ? ls->addrs[i].listener
 	           : NULL;
 }
 
@@ -163,11 +232,11 @@ static struct listener *
 find_claimable(
     struct listeners *ls, const struct listen_spec *spec, const char *owner)
 {
-	struct listener *next = next_of_found(ls);
+	if (!is_shared(&spec->addr)) {
+		struct listener *at = listener_at(ls, spec);
 
-	if (next && !addr_has_any_port(&spec->addr) &&
-	    can_claim(next, spec, owner))
-		return next;
+		return at && can_claim(at, spec, owner) ? at : NULL;
+	}
 	for_each_listener (l, ls)
 		if (can_claim(l, spec, owner))
 			return l;
@@ -183,7 +252,6 @@ claim_listener(struct listeners *ls, struct frontend *f,
 	struct listener *found = find_claimable(ls, spec, owner);
 
 	if (found) {
-		ls->found = found;
 		found->next = f;
 		found->next_spec = spec;
 	}
@@ -203,13 +271,14 @@ claim_named(struct listeners *ls, struct frontend *f,
 static struct listener *
 claimed_listener(struct listeners *ls, const struct listen_spec *spec)
 {
-	struct listener *next = next_of_found(ls);
+	if (!is_shared(&spec->addr)) {
+		struct listener *at = listener_at(ls, spec);
 
-	if (next && next->next_spec == spec)
-		return ls->found = next;
+		return at && at->next_spec == spec ? at : NULL;
+	}
 	for_each_listener (l, ls)
 		if (l->next_spec == spec)
-			return ls->found = l;
+			return l;
 	return NULL;
 }
 
@@ -275,13 +344,15 @@ fail_prepare(
 	return false;
 }
 
-bool
-listeners_prepare(
+/* Claims or binds a socket for each listen of the model. */
+static bool
+prepare_listeners(
     struct listeners *listeners, struct model *model, struct err *err)
 {
 	bool any = !list_empty(&listeners->all);
 
-	listeners->found = NULL;
+	if (!list_addrs(listeners))
+		return err_oom(err);
 	/* A frontend claims other frontends' sockets only after each frontend
 	 * has claimed its own. */
 	model_for_each_frontend (f, model)
@@ -300,6 +371,16 @@ listeners_prepare(
 		}
 	listeners_announce(listeners);
 	return true;
+}
+
+bool
+listeners_prepare(
+    struct listeners *listeners, struct model *model, struct err *err)
+{
+	bool ok = prepare_listeners(listeners, model, err);
+
+	forget_addrs(listeners);
+	return ok;
 }
 
 void
