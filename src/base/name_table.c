@@ -7,6 +7,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/grow.h"
+
 const char *
 name_table_at(const struct name_table *names, size_t i)
 {
@@ -56,6 +58,17 @@ name_table_find(
 	return found;
 }
 
+/* Adds the i-th element to an index with a free slot. */
+static void
+name_index_add(
+    const struct name_index *index, const struct name_table *names, size_t i)
+{
+	uint32_t *slot = slot_of(index, names, name_table_at(names, i));
+
+	if (!*slot)
+		*slot = (uint32_t)i + 1;
+}
+
 void
 name_index_make(struct name_index *index, const struct name_table *names)
 {
@@ -66,10 +79,49 @@ name_index_make(struct name_index *index, const struct name_table *names)
 	free(index->slots);
 	index->slots = calloc(n, sizeof(*index->slots));
 	index->slots_n = index->slots ? n : 0;
-	for (size_t i = 0; index->slots && i < names->n; i++) {
-		uint32_t *slot = slot_of(index, names, name_table_at(names, i));
+	for (size_t i = 0; index->slots && i < names->n; i++)
+		name_index_add(index, names, i);
+}
 
-		if (!*slot)
-			*slot = (uint32_t)i + 1;
+bool
+text_table_add(struct text_table *table, const char *text, const void *what)
+{
+	struct text_entry e = {
+	    .text = strdup(text), .what = (void *)(uintptr_t)what};
+	struct text_entry *grown =
+	    grow(table->all, table->all_n, &table->all_room, sizeof(*grown));
+
+	if (grown)
+		table->all = grown;
+	if (!grown || !e.text) {
+		free(e.text);
+		return false;
 	}
+	grown[table->all_n++] = e;
+	if (2 * table->all_n > table->all_index.slots_n)
+		INDEX_NAMES(table, all);
+	else
+		name_index_add(&table->all_index, INDEXED_TABLE(table, all),
+		    table->all_n - 1);
+	return true;
+}
+
+void *
+text_table_find(const struct text_table *table, const char *text)
+{
+	size_t i;
+
+	return name_table_find(INDEXED_TABLE(table, all), text, &i)
+	           ? table->all[i].what
+	           : NULL;
+}
+
+void
+text_table_clear(struct text_table *table)
+{
+	for (size_t i = 0; i < table->all_n; i++)
+		free(table->all[i].text);
+	free(table->all);
+	free(table->all_index.slots);
+	*table = (struct text_table){.all_n = 0};
 }

@@ -47,4 +47,28 @@ void name_index_make(struct name_index *index, const struct name_table *names);
 #define INDEX_NAMES(owner, member)                                             \
 	name_index_make(&(owner)->member##_index, INDEXED_TABLE(owner, member))
 
+struct text_entry {
+	char *text;
+	void *what;
+};
+
+/* A table of texts that are made for it, each with what it stands for.  Begins
+ * as zeros. */
+struct text_table {
+	struct text_entry *all;
+	size_t all_n, all_room;
+	struct name_index all_index;
+};
+
+/* Adds an entry with a copy of the text.  Of equal texts, the first is found.
+ * Returns false when memory is short. */
+bool text_table_add(
+    struct text_table *table, const char *text, const void *what) MUST_CHECK;
+
+/* Returns what the text stands for, or NULL. */
+void *text_table_find(const struct text_table *table, const char *text);
+
+/* Frees the texts, and leaves an empty table. */
+void text_table_clear(struct text_table *table);
+
 #endif

@@ -11,6 +11,7 @@
 #include "base/ensure.h"
 #include "base/secrets.h"
 #include "config/build.h"
+#include "config/diff_list.h"
 #include "config/keys.h"
 #include "config/values.h"
 
@@ -271,19 +272,6 @@ diff_set_max(const struct pair *pair)
 		    new->max);
 }
 
-/* The elements of a list: where the list is, how an element is recognized in
- * the other configuration, and how sentences call it. */
-struct list_kind {
-	size_t all, n; /* offsets of the array and of its size */
-	size_t size;   /* of an element */
-	size_t name;   /* offset of its name, as in `char *` */
-	size_t index;  /* offset of the array's name_index; 0: none */
-	/* NULL: elements with the same name are the same, and names are
-	 * unique. */
-	bool (*same)(const void *one, const void *other);
-	void (*diff)(const struct pair *pair); /* beyond its keys; or NULL */
-};
-
 #define LIST(owner, member)                                                    \
 	.all = offsetof(struct owner, member),                                 \
 	.n = offsetof(struct owner, member##_n),                               \
@@ -310,89 +298,14 @@ static const struct list_kind server_list = {
 static const struct list_kind set_list = {
     LIST(backend_spec, sets), .diff = diff_set_max};
 static const struct list_kind listen_list = {LIST(frontend_spec, listens),
-    .name = offsetof(struct listen_spec, text), .same = same_listen};
+    .name = offsetof(struct listen_spec, text), .same = same_listen,
+    .listens = true};
 static const struct list_kind admin_list = {
     .all = offsetof(struct global_spec, admin.all),
     .n = offsetof(struct global_spec, admin.n),
     .size = sizeof(struct admin_spec),
     .name = offsetof(struct admin_spec, text),
     .same = same_admin};
-
-static size_t
-list_n(const struct list_kind *kind, const void *owner)
-{
-	return *(const size_t *)(const void *)((const char *)owner + kind->n);
-}
-
-static void *
-list_at(const struct list_kind *kind, const void *owner, size_t i)
-{
-	const char *at = (const char *)owner + kind->all;
-
-	return *(char *const *)(const void *)at + i * kind->size;
-}
-
-static const char *
-list_name(const struct list_kind *kind, const void *one)
-{
-	return *(char *const *)(const void *)((const char *)one + kind->name);
-}
-
-static bool
-list_same(const struct list_kind *kind, const void *one, const void *other)
-{
-	return kind->same
-	           ? kind->same(one, other)
-	           : strcmp(list_name(kind, one), list_name(kind, other)) == 0;
-}
-
-/* Returns whether no other element of its list can be the same. */
-static bool
-is_unique(const struct list_kind *kind, const void *one)
-{
-	return !kind->same ||
-	       (kind == &listen_list &&
-	           !addr_has_any_port(
-	               &((const struct listen_spec *)one)->addr));
-}
-
-/* Returns the element of that name in a list with an index, or NULL. */
-static void *
-element_named(const struct list_kind *kind, const void *in, const char *name)
-{
-	const struct name_table names = {.all = list_at(kind, in, 0),
-	    .n = list_n(kind, in),
-	    .size = kind->size,
-	    .index = (const void *)((const char *)in + kind->index)};
-	size_t i;
-
-	return name_table_find(&names, name, &i) && i < names.n
-	           ? list_at(kind, in, i)
-	           : NULL;
-}
-
-/* Returns the element of `in` that is the same as the i-th of `of`, or NULL.
- * If several are the same, returns the one with as many of them before it. */
-static void *
-counterpart(
-    const struct list_kind *kind, const void *of, size_t i, const void *in)
-{
-	const void *one = list_at(kind, of, i);
-	size_t nth = 0;
-
-	/* Usually both lists have it once, and in the same place. */
-	if (i < list_n(kind, in) && is_unique(kind, one) &&
-	    list_same(kind, list_at(kind, in, i), one))
-		return list_at(kind, in, i);
-	if (kind->index)
-		return element_named(kind, in, list_name(kind, one));
-	for (size_t j = 0; !is_unique(kind, one) && j < i; j++)
-		nth += list_same(kind, list_at(kind, of, j), one);
-	for (size_t j = 0; j < list_n(kind, in); j++)
-		if (list_same(kind, list_at(kind, in, j), one) && nth-- == 0)
-			return list_at(kind, in, j);
-	return NULL;
-}
 
 static bool diff_keys(const struct pair *pair, const struct key *keys);
 
@@ -406,14 +319,14 @@ listen_of_frontend(const void *frontend, size_t i)
 /* Returns how many elements from the i-th on, which has no counterpart, have
  * none either and share its sentence: the ports of a range. */
 static size_t
-count_missing(
-    const struct list_kind *kind, const void *of, size_t i, const void *in)
+count_missing(const struct list_kind *kind, const struct side *of, size_t i,
+    struct side *in)
 {
 	size_t n = 1;
 
-	while (kind == &listen_list && i + n < list_n(kind, of) &&
-	       listen_of_frontend(of, i + n)->in_range &&
-	       !counterpart(kind, of, i + n, in))
+	while (kind->listens && i + n < list_n(kind, of->owner) &&
+	       listen_of_frontend(of->owner, i + n)->in_range &&
+	       !list_counterpart(kind, of, i + n, in))
 		n++;
 	return n;
 }
@@ -428,8 +341,8 @@ add_missing(const struct pair *pair, const char *prefix,
 	const struct listen_spec *l;
 	char last[8] = "";
 
-	if (kind != &listen_list || (!listen_of_frontend(of, i)->range &&
-	                                !listen_of_frontend(of, i)->in_range)) {
+	if (!kind->listens || (!listen_of_frontend(of, i)->range &&
+	                          !listen_of_frontend(of, i)->in_range)) {
 		changes_add(
 		    pair->changes, false, "%s%s is %s", prefix, name, what);
 		return;
@@ -448,8 +361,7 @@ add_missing(const struct pair *pair, const char *prefix,
 static bool
 is_said_before(const struct list_kind *kind, const void *old, const void *new)
 {
-	return kind == &listen_list &&
-	       ((const struct listen_spec *)old)->in_range &&
+	return kind->listens && ((const struct listen_spec *)old)->in_range &&
 	       ((const struct listen_spec *)new)->in_range;
 }
 
@@ -476,6 +388,35 @@ diff_element(const struct pair *pair, const char *prefix,
 	return ok;
 }
 
+static bool
+diff_sides(const struct pair *pair, const char *prefix, const struct key *keys,
+    const struct list_kind *kind, struct side *old, struct side *new)
+{
+	size_t n;
+
+	for (size_t i = 0; i < list_n(kind, old->owner); i += n) {
+		struct pair inner = *pair;
+
+		n = 1;
+		inner.old = list_at(kind, old->owner, i);
+		inner.new = list_counterpart(kind, old, i, new);
+		if (!inner.new) {
+			n = count_missing(kind, old, i, new);
+			add_missing(pair, prefix, kind, old->owner, i, n);
+		} else if (!diff_element(&inner, prefix, keys, kind)) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < list_n(kind, new->owner); i += n) {
+		n = 1;
+		if (list_counterpart(kind, new, i, old))
+			continue;
+		n = count_missing(kind, new, i, old);
+		add_missing(pair, prefix, kind, new->owner, i, n);
+	}
+	return true;
+}
+
 /* Compares the elements of the lists that the pair's objects have.  prefix:
  * what comes before the name of each, in a sentence.  keys: those of one of
  * them. */
@@ -483,30 +424,12 @@ static bool
 diff_list(const struct pair *pair, const char *prefix, const struct key *keys,
     const struct list_kind *kind)
 {
-	const void *old = pair->old, *new = pair->new;
-	size_t n;
+	struct side old = {.owner = pair->old}, new = {.owner = pair->new};
+	bool ok = diff_sides(pair, prefix, keys, kind, &old, &new);
 
-	for (size_t i = 0; i < list_n(kind, old); i += n) {
-		struct pair inner = *pair;
-
-		n = 1;
-		inner.old = list_at(kind, old, i);
-		inner.new = counterpart(kind, old, i, new);
-		if (!inner.new) {
-			n = count_missing(kind, old, i, new);
-			add_missing(pair, prefix, kind, old, i, n);
-		} else if (!diff_element(&inner, prefix, keys, kind)) {
-			return false;
-		}
-	}
-	for (size_t i = 0; i < list_n(kind, new); i += n) {
-		n = 1;
-		if (counterpart(kind, new, i, old))
-			continue;
-		n = count_missing(kind, new, i, old);
-		add_missing(pair, prefix, kind, new, i, n);
-	}
-	return true;
+	text_table_clear(&old.listens);
+	text_table_clear(&new.listens);
+	return ok;
 }
 
 /* Returns the list that the values of a repeatable key with options make, or

@@ -17,13 +17,8 @@ struct listeners {
 	struct list all;
 	struct list spare; /* closed listeners, whose acceptors can be reused */
 	/* During a preparation: the listeners whose addresses no other listener
-	 * can have, by address. */
-	struct listener_addr {
-		char *text;
-		struct listener *listener;
-	} * addrs;
-	size_t addrs_n;
-	struct name_index addrs_index;
+	 * can have, by listen_text. */
+	struct text_table by_addr;
 	bool stopped;
 };
 

@@ -2,8 +2,6 @@
  * The sockets of a new configuration: those that are listened on already are
  * claimed, the others are bound.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "control/listeners_internal.h"
@@ -149,55 +147,18 @@ is_shared(const struct addr *addr)
 	return addr_is_descriptor(addr) || addr_has_any_port(addr);
 }
 
-/* Writes the address, which differs from that for IPv6 alone if it is for both
- * families.  Returns out. */
-static const char *
-listen_text(
-    const struct addr *addr, bool both_families, char out[ADDR_TEXT_SIZE + 2])
-{
-	char text[ADDR_TEXT_SIZE];
-
-	sprintf(out, "%s%s", addr_text(addr, text), both_families ? " *" : "");
-	return out;
-}
-
-static void
-forget_addrs(struct listeners *ls)
-{
-	for (size_t i = 0; i < ls->addrs_n; i++)
-		free(ls->addrs[i].text);
-	free(ls->addrs);
-	free(ls->addrs_index.slots);
-	ls->addrs = NULL;
-	ls->addrs_n = 0;
-	ls->addrs_index = (struct name_index){.slots_n = 0};
-}
-
 /* Lists the addresses of the open listeners.  Returns false when memory is
  * short. */
 static bool
 list_addrs(struct listeners *ls)
 {
-	char text[ADDR_TEXT_SIZE + 2];
-	size_t n = 1;
+	char text[LISTEN_TEXT_SIZE];
 
 	for_each_listener (l, ls)
-		n++;
-	ls->addrs = calloc(n, sizeof(*ls->addrs));
-	if (!ls->addrs)
-		return false;
-	for_each_listener (l, ls) {
-		char *copy;
-
-		if (l->closing || is_shared(&l->addr))
-			continue;
-		copy = strdup(listen_text(&l->addr, l->both_families, text));
-		if (!copy)
+		if (!l->closing && !is_shared(&l->addr) &&
+		    !text_table_add(&ls->by_addr,
+		        listen_text(&l->addr, l->both_families, text), l))
 			return false;
-		ls->addrs[ls->addrs_n++] =
-		    (struct listener_addr){.text = copy, .listener = l};
-	}
-	INDEX_NAMES(ls, addrs);
 	return true;
 }
 
@@ -206,13 +167,10 @@ list_addrs(struct listeners *ls)
 static struct listener *
 listener_at(const struct listeners *ls, const struct listen_spec *spec)
 {
-	char text[ADDR_TEXT_SIZE + 2];
-	size_t i;
+	char text[LISTEN_TEXT_SIZE];
 
-	return name_table_find(INDEXED_TABLE(ls, addrs),
-	           listen_text(&spec->addr, spec->both_families, text), &i)
-	           ? ls->addrs[i].listener
-	           : NULL;
+	return text_table_find(
+	    &ls->by_addr, listen_text(&spec->addr, spec->both_families, text));
 }
 
 /* Returns whether the socket has the address and no frontend has claimed it.
@@ -379,7 +337,7 @@ listeners_prepare(
 {
 	bool ok = prepare_listeners(listeners, model, err);
 
-	forget_addrs(listeners);
+	text_table_clear(&listeners->by_addr);
 	return ok;
 }
 

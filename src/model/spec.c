@@ -3,6 +3,7 @@
  */
 #include "model/spec.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tls/context.h"
@@ -60,6 +61,16 @@ rule_spec_has_names_alone(const struct rule_spec *rule)
 	return rule->names && !rule->alpn && rule->tls == SWITCH_DEFAULT &&
 	       !rule_ranges_any(&rule->src) && !rule_ranges_any(&rule->dst) &&
 	       rule->ports.n == 0;
+}
+
+const char *
+listen_text(
+    const struct addr *addr, bool both_families, char out[LISTEN_TEXT_SIZE])
+{
+	char text[ADDR_TEXT_SIZE];
+
+	sprintf(out, "%s%s", addr_text(addr, text), both_families ? " *" : "");
+	return out;
 }
 
 size_t

@@ -33,6 +33,13 @@ struct listen_spec {
 	struct sock_options sock;
 };
 
+#define LISTEN_TEXT_SIZE (ADDR_TEXT_SIZE + 2)
+
+/* Writes the address of a listen so that equal texts are the same socket: [::]
+ * alone differs from [::] for both families.  Returns out. */
+const char *listen_text(
+    const struct addr *addr, bool both_families, char out[LISTEN_TEXT_SIZE]);
+
 /* Frees the members, not the struct. */
 void listen_spec_clear(struct listen_spec *listen);
 

@@ -132,6 +132,30 @@ half_of_the_slots_stay_free(void **state)
 	}
 }
 
+static void
+text_table_finds_the_first_of_equal_texts(void **state)
+{
+	struct text_table table = {.all_n = 0};
+	static int numbers[500];
+	char text[24];
+
+	assert_null(text_table_find(&table, "0"));
+	for (int i = 0; i < 500; i++) {
+		snprintf(text, sizeof(text), "%d", i % 300);
+		assert_true(text_table_add(&table, text, &numbers[i]));
+		assert_ptr_equal(
+		    text_table_find(&table, text), &numbers[i % 300]);
+	}
+	for (int i = 0; i < 300; i++) {
+		snprintf(text, sizeof(text), "%d", i);
+		assert_ptr_equal(text_table_find(&table, text), &numbers[i]);
+	}
+	assert_null(text_table_find(&table, "300"));
+	text_table_clear(&table);
+	assert_null(text_table_find(&table, "0"));
+	assert_int_equal(table.all_n, 0);
+}
+
 int
 main(void)
 {
@@ -141,6 +165,7 @@ main(void)
 	    cmocka_unit_test_teardown(index_made_anew_follows_the_array, clear),
 	    cmocka_unit_test_teardown(
 	        without_an_index_names_are_found_as_well, clear),
+	    cmocka_unit_test(text_table_finds_the_first_of_equal_texts),
 	    cmocka_unit_test_teardown(half_of_the_slots_stay_free, clear),
 	};
 
