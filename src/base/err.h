@@ -51,7 +51,7 @@ void err_list_fini(struct err_list *list);
 /* Adds an entry with copies of file and text, in which secrets are masked
  * (base/secrets.h).  file NULL: the sentence stands alone.  When memory is
  * short the entry is lost, but n still grows, so that an error never turns into
- * success. */
+ * success.  Runs on any thread that has the list to itself. */
 void err_list_add(struct err_list *list, const char *file, unsigned line,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 

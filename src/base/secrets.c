@@ -7,14 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomics.h"
+
 struct secret {
+	/* Never change once the secret is in the list. */
 	struct secret *next;
-	char *text, *source, *open_path;
+	char *text, *source;
 	size_t len;
+	/* Control thread only. */
+	char *open_path;
 	bool present; /* in the configuration that was read last */
 };
 
+/* Written by the control thread, read by any.  Secrets are only added, in
+ * front. [P26] */
 static struct secret *secrets;
+
+static struct secret *
+first_secret(void)
+{
+	return atomic_load_acquire(&secrets); /* [P26] */
+}
 
 static void
 secret_free(struct secret *s)
@@ -30,14 +43,14 @@ secret_free(struct secret *s)
 void
 secrets_begin(void)
 {
-	for (struct secret *s = secrets; s; s = s->next)
+	for (struct secret *s = first_secret(); s; s = s->next)
 		s->present = false;
 }
 
 static struct secret *
 secret_find(const char *text)
 {
-	struct secret *s = secrets;
+	struct secret *s = first_secret();
 
 	while (s && strcmp(s->text, text) != 0)
 		s = s->next;
@@ -64,8 +77,8 @@ secrets_add(const char *text, const char *source, const char *open_path)
 			free(path);
 			return false;
 		}
-		s->next = secrets;
-		secrets = s;
+		s->next = first_secret();
+		atomic_store_release(&secrets, s); /* [P26] */
 	}
 	free(s->open_path);
 	s->open_path = path;
@@ -78,7 +91,7 @@ secret_at(const char *text, const char **ret_source)
 {
 	size_t len = 0;
 
-	for (const struct secret *s = secrets; s; s = s->next) {
+	for (const struct secret *s = first_secret(); s; s = s->next) {
 		if (s->len < SECRET_MIN_LEN || s->len <= len ||
 		    strncmp(text, s->text, s->len) != 0)
 			continue;
@@ -97,7 +110,7 @@ maybe_cut_at(const char *text, const char *end, const char **ret_source)
 
 	if (len > 0 || left < SECRET_MIN_LEN)
 		return len;
-	for (const struct secret *s = secrets; s; s = s->next)
+	for (const struct secret *s = first_secret(); s; s = s->next)
 		if (s->len > left && memcmp(text, s->text, left) == 0) {
 			*ret_source = s->source;
 			return left;
@@ -110,7 +123,7 @@ has_secret(const char *text, const char *end)
 {
 	const char *source;
 
-	for (; secrets && text < end; text++)
+	for (; first_secret() && text < end; text++)
 		if (maybe_cut_at(text, end, &source) > 0)
 			return true;
 	return false;
@@ -148,7 +161,7 @@ void
 secrets_each_flawed(
     void (*report)(void *arg, const struct secret_flaws *flaws), void *arg)
 {
-	for (const struct secret *s = secrets; s; s = s->next) {
+	for (const struct secret *s = first_secret(); s; s = s->next) {
 		struct secret_flaws flaws = {s->source, s->open_path,
 		    .too_short = s->len < SECRET_MIN_LEN};
 
@@ -160,10 +173,11 @@ secrets_each_flawed(
 void
 secrets_forget(void)
 {
-	while (secrets) {
-		struct secret *s = secrets;
+	struct secret *s = first_secret(), *next;
 
-		secrets = s->next;
+	atomic_store_release(&secrets, (struct secret *)NULL);
+	for (; s; s = next) {
+		next = s->next;
 		secret_free(s);
 	}
 }

@@ -7,7 +7,8 @@
  * the source replaces them, as in `AUTH ${PW}`.  A secret that is no longer in
  * the configuration stays masked: servers may still repeat it.
  *
- * All functions run on the control thread, or before threads are started.
+ * secrets_mask and secret_at run on any thread, also while secrets are added.
+ * The other functions run on the control thread, or before threads are started.
  */
 #ifndef BASE_SECRETS_H
 #define BASE_SECRETS_H
@@ -54,7 +55,8 @@ struct secret_flaws {
 void secrets_each_flawed(
     void (*report)(void *arg, const struct secret_flaws *flaws), void *arg);
 
-/* Frees all secrets.  Called before the process ends. */
+/* Frees all secrets.  Called before the process ends, when no other thread runs
+ * any more. */
 void secrets_forget(void);
 
 #endif

@@ -3,9 +3,13 @@
  */
 #include "base/secrets.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomics.h"
+#include "base/err.h"
 #include "unit.h"
 
 static void
@@ -110,6 +114,47 @@ flaws_of_the_last_configuration_are_told(void **state)
 	secrets_forget();
 }
 
+static bool adding;
+
+/* Reports an error as a thread does that reads files. */
+static void *
+report_errors(void *arg)
+{
+	struct err_list *errors = arg;
+
+	do {
+		err_list_fini(errors);
+		err_list_add(errors, "f", 1, "the word hunter2-0 is wrong");
+	} while (atomic_load_relaxed(&adding));
+	return NULL;
+}
+
+/* ThreadSanitizer sees whether the threads disturb each other. */
+static void
+a_thread_masks_while_secrets_are_added(void **state)
+{
+	struct err_list errors;
+	char text[32];
+	pthread_t thread;
+
+	(void)state;
+	err_list_init(&errors);
+	assert_true(secrets_add("hunter2-0", "${PW}", NULL));
+	adding = true;
+	assert_int_equal(
+	    pthread_create(&thread, NULL, report_errors, &errors), 0);
+	for (int i = 1; i < 500; i++) {
+		snprintf(text, sizeof(text), "hunter2-%d", i);
+		assert_true(secrets_add(text, "${OTHER}", "/p"));
+		secrets_begin();
+	}
+	atomic_store_relaxed(&adding, false);
+	pthread_join(thread, NULL);
+	assert_string_equal(errors.entries[0].text, "the word ${PW} is wrong");
+	err_list_fini(&errors);
+	secrets_forget();
+}
+
 int
 main(void)
 {
@@ -119,6 +164,7 @@ main(void)
 	    cmocka_unit_test(very_short_texts_are_not),
 	    cmocka_unit_test(what_the_end_cuts_off_is_masked),
 	    cmocka_unit_test(flaws_of_the_last_configuration_are_told),
+	    cmocka_unit_test(a_thread_masks_while_secrets_are_added),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
