@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/atomics.h"
 #include "base/sandbox.h"
 
 /* O_NONBLOCK is for a FIFO without a reader; a regular file ignores it. */
@@ -68,17 +69,22 @@ refuse_linked(int fd)
 static int
 open_in(int dir, const char *name, mode_t mode)
 {
-	bool guarded = others_can_write(dir);
+	bool guarded = others_can_write(dir), made = true;
 	int flags = FILE_FLAGS | (guarded ? O_NOFOLLOW : 0);
 	int fd = openat(dir, name, FILE_FLAGS | O_CREAT | O_EXCL, 0600);
 
-	if (fd >= 0)
-		(void)fchmod(fd, mode);
-	else if (errno == EEXIST)
+	if (fd < 0 && errno == EEXIST) {
 		fd = openat(dir, name, flags);
-	/* A rotation has removed the file in between, so a new one is made. */
-	if (fd < 0 && errno == ENOENT)
-		fd = openat(dir, name, flags | O_CREAT, mode);
+		made = false;
+	}
+	/* The file is to be where a link leads to, or a rotation has removed it
+	 * in between. */
+	if (fd < 0 && errno == ENOENT) {
+		fd = openat(dir, name, flags | O_CREAT, 0600);
+		made = true;
+	}
+	if (fd >= 0 && made)
+		(void)fchmod(fd, mode);
 	if (guarded)
 		fd = refuse_linked(fd);
 	return fd < 0 ? -errno : fd;
@@ -109,7 +115,7 @@ log_sink_open_file(const struct log_sink_options *o)
 
 	if (dir < 0)
 		return dir;
-	fd = open_in(dir, name, o->mode);
+	fd = open_in(dir, name, atomic_load_relaxed(&o->mode));
 	close(dir);
 	if (fd != -EACCES && fd != -ENXIO)
 		return fd;
@@ -237,6 +243,12 @@ log_sink_name(
 	log_sink_address(options, address, sizeof(address));
 	snprintf(out, LOG_SINK_NAME_SIZE, "syslog %s", address);
 	return out;
+}
+
+void
+log_sink_set_mode(struct log_sink *sink, uint32_t mode)
+{
+	atomic_store_relaxed(&sink->options.mode, mode);
 }
 
 bool

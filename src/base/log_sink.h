@@ -43,7 +43,7 @@ struct log_sink_options {
 	 * followed in a directory to which others than root and this user can
 	 * write. */
 	char path[LOG_PATH_MAX + 1];
-	uint32_t mode;
+	uint32_t mode; /* shared, relaxed: see log_sink_set_mode */
 	/* A syslog daemon: AF_UNIX (datagrams), AF_INET or AF_INET6 (UDP). */
 	struct sockaddr_storage addr;
 	socklen_t addr_len;
@@ -90,6 +90,9 @@ void log_sink_close(struct log_sink *sink);
  * bytes taken, which need not end with a line, or -errno.  -EAGAIN: poll fd for
  * room. */
 ssize_t log_sink_write(struct log_sink *sink, const char *lines, size_t size);
+
+/* Sets the mode that a file is made with from now on.  Any thread. */
+void log_sink_set_mode(struct log_sink *sink, uint32_t mode);
 
 /* Reopens the path of a file, for log rotation; on failure the old file stays
  * open.  Returns 0 or -errno.  Other sinks: returns 0. */

@@ -318,6 +318,7 @@ log_target_open(const struct log_sink_options *options,
 	for (; (t = *last); last = &t->next)
 		if (log_sink_same(&t->sink.options, options)) {
 			t->users++;
+			log_sink_set_mode(&t->sink, options->mode);
 			*ret_target = t;
 			return true;
 		}

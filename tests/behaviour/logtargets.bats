@@ -128,6 +128,27 @@ every_target() {
 	equal "what was there" before "$(head -n 1 "$T/old.log")"
 }
 
+# bats test_tags=onethread
+@test "log: the mode holds behind a link, and a reload changes it for new files" {
+	start_app a
+	umask 077
+	mkdir "$T/there"
+	ln -s "$T/there/linked.log" "$T/linked.log"
+	logging "file=$T/linked.log mode=0644" "file=$T/access.log mode=0600"
+	equal "behind a link" 644 "$(stat -c %a "$T/there/linked.log")"
+	equal "at the start" 600 "$(stat -c %a "$T/access.log")"
+	sed -i 's/mode=0600/mode=0664/' "$T/lfproxy.ini"
+	run -0 "$CTL" -S "$ADMIN" reload
+	equal "a file that is there" 600 "$(stat -c %a "$T/access.log")"
+	mv "$T/access.log" "$T/access.log.1"
+	rm "$T/there/linked.log"
+	kill -USR1 "$LFPROXY_PID"
+	wait_for 10 said_times 1 "reopened log file $T/access.log"
+	wait_for 10 said_times 1 "reopened log file $T/linked.log"
+	equal "after a reload" 664 "$(stat -c %a "$T/access.log")"
+	equal "behind a link again" 644 "$(stat -c %a "$T/there/linked.log")"
+}
+
 # bats test_tags=onethread, covered
 @test "log: a file that cannot be opened is an error at the start" {
 	start_app a
