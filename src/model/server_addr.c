@@ -120,13 +120,12 @@ server_resolve(struct server *server, const struct addr *addr)
 	bool unresolved = server_is_unresolved(server);
 	bool moved = resolve_to(server, addr);
 
-	if (unresolved && !server_is_unresolved(server)) {
-		server_note_time(server, server_is_up(server));
-		return true;
-	}
 	if (moved)
 		server_forget_failures(server);
-	return moved;
+	if (!unresolved || server_is_unresolved(server))
+		return moved;
+	server_note_time(server, server_is_up(server));
+	return true;
 }
 
 bool

@@ -7,6 +7,7 @@
 
 #include "base/events.h"
 #include "model/ejection.h"
+#include "model/server_change.h"
 #include "model/server_operator.h"
 #include "rig.h"
 #include "stopped_clock.h"
@@ -374,6 +375,41 @@ at_another_address_failures_begin_anew(void **state)
 }
 
 static void
+an_ejection_ends_when_the_name_comes_back_with_another_address(void **state)
+{
+	char host[] = "a.test";
+	struct server *s;
+	struct addr addr;
+	struct rig rig;
+
+	begin(&rig, 2);
+	assert_true(addr_parse("10.0.0.9:80", ADDR_CONNECT, &addr, NULL));
+	s = rig.backend->servers[0];
+	rig.spec->servers[0].host = host;
+	rig.spec->eject_after = 1;
+	assert_true(server_resolve(s, &addr));
+	model_update(s->backend->model);
+	fail_times(&rig, 0, 1);
+	assert_true(passive_of(&rig, 0)->ejected);
+	/* At the former address the server is as it was. */
+	assert_true(server_lapse(s));
+	assert_true(server_resolve(s, &addr));
+	assert_true(passive_of(&rig, 0)->ejected);
+	assert_true(server_lapse(s));
+	assert_true(addr_parse("10.0.0.10:80", ADDR_CONNECT, &addr, NULL));
+	assert_true(server_resolve(s, &addr));
+	server_mark_changed(s);
+	model_update(s->backend->model);
+	assert_false(passive_of(&rig, 0)->ejected);
+	assert_true(usable(&rig, 0));
+	assert_string_equal(last_event(), "server app/s0 is not ejected any "
+	                                  "more: it is at another address; 2 "
+	                                  "of 2 servers usable");
+	rig.spec->servers[0].host = NULL;
+	rig_fini(&rig);
+}
+
+static void
 an_operator_ends_the_ejection_of_one_that_tracks(void **state)
 {
 	struct rig rig;
@@ -736,6 +772,8 @@ main(void)
 	    cmocka_unit_test(
 	        a_server_comes_back_from_maintenance_without_its_ejection),
 	    cmocka_unit_test(at_another_address_failures_begin_anew),
+	    cmocka_unit_test(
+	        an_ejection_ends_when_the_name_comes_back_with_another_address),
 	    cmocka_unit_test(an_operator_ends_the_ejection_of_one_that_tracks),
 	    cmocka_unit_test(
 	        ejection_ends_no_sessions_and_its_end_those_of_backups),
