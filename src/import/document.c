@@ -69,7 +69,10 @@ add_comment(struct document *doc, struct arena_text *to, const char *text)
 	size_t n = strlen(text);
 	char *copy;
 
-	n = n > COMMENT_MAX ? COMMENT_MAX : n;
+	if (n > COMMENT_MAX)
+		text =
+		    arena_printf(&doc->arena, "%.*s [...]", COMMENT_MAX, text);
+	n = strlen(text);
 	copy = arena_copy(&doc->arena, text, n);
 	for (size_t i = 0; i < n; i++)
 		if (iscntrl((unsigned char)copy[i]))

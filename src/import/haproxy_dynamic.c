@@ -44,6 +44,17 @@ haproxy_is_name(const char *name)
 	                    "XYZ0123456789-_.*") == strlen(name);
 }
 
+/* Reports words of the map that become no rule. */
+static void
+lose_words(struct hap_proxy *proxy, const struct hap_rule *rule,
+    const char *path, const char *name, const char *target)
+{
+	hap_lost_words(proxy->file, proxy->fe, rule->line, LOSS_CLIENTS,
+	    arena_printf(&proxy->file->doc->arena, "%s: %s %s", path, name,
+	        target ? target : ""),
+	    "this is no host name with a backend in TCP mode");
+}
+
 /* Adds the rules of a map file, with `NAME BACKEND` in each line.  Returns
  * false if it cannot be read. */
 static bool
@@ -67,10 +78,13 @@ take_map(struct hap_proxy *proxy, struct hap_rule *rule, const char *map)
 	     line = strtok_r(NULL, "\r\n", &rest)) {
 		char *name = strtok(line, " \t"), *target = strtok(NULL, " \t");
 
-		if (!name || name[0] == '#' || !target ||
-		    !haproxy_is_name(name) ||
-		    !hap_find_backend(proxy->file, target))
+		if (!name || name[0] == '#')
 			continue;
+		if (!target || !haproxy_is_name(name) ||
+		    !hap_find_backend(proxy->file, target)) {
+			lose_words(proxy, rule, path, name, target);
+			continue;
+		}
 		name += name[0] == '.';
 		rule = insert(proxy, rule, name, target);
 		if (below)
@@ -83,6 +97,8 @@ take_map(struct hap_proxy *proxy, struct hap_rule *rule, const char *map)
 
 		if (hap_find_backend(proxy->file, name))
 			proxy->default_backend = name;
+		else
+			lose_words(proxy, rule, path, "default", name);
 	}
 	return true;
 }

@@ -10,14 +10,17 @@
 #include "import/haproxy_rules.h"
 
 #define DEPTH_MAX   4
-#define ROUTES_MAX  2000
 #define LINE_VALUES 40
+/* The most conditions with a part of an earlier rule that a frontend gets:
+ * their number may double with each rule. */
+#define COMBINED_MAX 2000
 
 struct route_state {
 	struct hap_proxy *proxy;
 	struct words names; /* that neighbouring sni lines have */
-	size_t n_routes;
-	bool closed;  /* other clients are turned away */
+	size_t n_routes, n_combined;
+	struct hap_rule *outer; /* the rule of the list that is written */
+	bool closed;            /* other clients are turned away */
 	bool in_full; /* a rule without a condition has ended the list */
 	const char *fallback;
 };
@@ -169,12 +172,10 @@ put_term(struct route_state *state, struct hap_rule *rule,
 	const char *reason = hap_term_reason(term), *backend;
 	struct words names;
 
-	if (reason && rule) {
-		lose_rule(proxy, rule, reason);
+	if (reason) {
+		lose_rule(proxy, rule ? rule : state->outer, reason);
 		return;
 	}
-	if (reason || state->n_routes > ROUTES_MAX)
-		return;
 	backend = target ? hap_backend_name(proxy->file, target)
 	                 : reject_backend(proxy->file);
 	put_rule_comments(proxy, rule);
@@ -246,11 +247,24 @@ first_use_backend(struct hap_rule *rule)
 	return rule;
 }
 
+/* Returns whether another condition may be combined with a part of the outer
+ * rule.  Otherwise that rule is lost. */
+static bool
+may_combine(struct route_state *state)
+{
+	if (state->n_combined++ < COMBINED_MAX)
+		return true;
+	lose_rule(state->proxy, state->outer,
+	    "with the rules behind it, it would become more than 2000 routes; "
+	    "write fewer negations");
+	return false;
+}
+
 /* Writes where clients go that no rule matches. */
 static void
 put_default(struct route_state *state, const struct hap_term *guard)
 {
-	if (guard->n > 0)
+	if (guard->n > 0 && may_combine(state))
 		put_term(state, NULL, guard, state->proxy->default_backend);
 }
 
@@ -276,6 +290,8 @@ put_rule_term(struct route_state *state, const struct hap_term *guard,
 	struct hap_term part;
 	bool all = term->n == 0;
 
+	if (depth == 0)
+		state->outer = rule;
 	if (!positive_part(arena, guard, term, &part))
 		return false;
 	if (!rule->lost)
@@ -286,6 +302,8 @@ put_rule_term(struct route_state *state, const struct hap_term *guard,
 		put_rules(state, &part, first_use_backend(rule), 0, depth + 1);
 		return all;
 	}
+	if (depth > 0 && !may_combine(state))
+		return true;
 	if (part.n > 0) {
 		put_term(state, rule, &part, rule->target);
 		return all;

@@ -7,9 +7,10 @@
 
 #include "import/nginx.h"
 
-#define DEPTH_MAX  4
-#define ROUTES_MAX 5000
-#define STEPS_MAX  20000
+#define DEPTH_MAX 4
+/* The most routes of maps in maps that a frontend gets: the sizes of the maps
+ * multiply. */
+#define NESTED_MAX 5000
 
 /* The routes of one frontend. */
 struct map_state {
@@ -17,7 +18,7 @@ struct map_state {
 	struct ini_section *section;
 	const struct ngx_item *server, *pass;
 	const char *suffix; /* behind the variable: `:443` */
-	size_t n, steps;
+	size_t n, n_nested;
 };
 
 /* Conditions that apply to what is being written. */
@@ -298,13 +299,18 @@ put_map(struct map_state *state, const struct ngx_item *map,
 			doc_comment(state->file->doc, entry->text);
 		else if (ngx_is(entry, "default"))
 			otherwise = entry;
+		else if (ngx_is(entry, "include"))
+			lose_entry(state, entry, "the file was not read");
+		else if (geo &&
+		         (ngx_is(entry, "proxy") || ngx_is(entry, "delete")))
+			lose_entry(state, entry,
+			    "a route has ranges, without exceptions");
 		else if (!geo && !is_flag(entry) &&
 		         *ngx_word(entry, 0) == '\0' && subject == ABOUT_SNI &&
 		         !otherwise)
 			otherwise = entry;
 		else if (!geo && !is_flag(entry) &&
-		         !nginx_is_repeated(map, i, subject) &&
-		         state->n < ROUTES_MAX)
+		         !nginx_is_repeated(map, i, subject))
 			put_entry(state, subject, entry, inner);
 	}
 	if (otherwise)
@@ -372,9 +378,14 @@ put_value(struct map_state *state, const struct ngx_item *entry,
 	const struct ngx_item *map =
 	    value[0] == '$' ? find_map(state->file, value) : NULL;
 	const char *reason = NULL, *backend;
+	bool nested = guard->depth > 1 || (map && guard->depth > 0);
 
-	if (++state->steps > STEPS_MAX)
+	if (nested && state->n_nested++ >= NESTED_MAX) {
+		lose_entry(state, entry,
+		    "maps in maps would become more than 5000 routes; write "
+		    "one map");
 		return;
+	}
 	if (map && ngx_is(map, "split_clients")) {
 		nginx_put_split(state, map, guard);
 		return;

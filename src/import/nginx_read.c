@@ -169,7 +169,9 @@ include(struct token_reader *r, struct ngx_item *block, struct ngx_item item)
 
 	if (!r->file->source->may_read || item.words.n != 2 ||
 	    glob(pattern, 0, NULL, &found) != 0) {
-		if (!strpbrk(pattern, "*?["))
+		/* A pattern may match no file. */
+		if (!r->file->source->may_read || item.words.n != 2 ||
+		    !strpbrk(pattern, "*?["))
 			block->children[block->n++] = item;
 		return true;
 	}

@@ -196,3 +196,88 @@ refuse() {
 	[[ $output == *"sni = *.b.example.com backend=two"* ]]
 	[[ $output == *$'\nbackend = two'* ]]
 }
+
+# numbered N LINE: the line N times, with the numbers from 1 for each `&`.
+numbered() {
+	seq "$1" | sed "s|.*|$2|"
+}
+
+@test "import: many rules all become routes" {
+	{
+		printf 'defaults\n mode tcp\nfrontend f\n bind :443\n'
+		numbered 2500 ' use_backend b1 if { req.ssl_sni -i n&.test }'
+		printf 'backend b0\n server s 10.0.0.1:443\n'
+		printf 'backend b1\n server s 10.0.0.2:443\n'
+	} >"$T/many.cfg"
+	run --separate-stderr "$CTL" import haproxy "$T/many.cfg"
+	[ "$status" -eq 0 ]
+	equal "routes" 2500 "$(grep -c '^sni = n' <<<"$output")"
+	{
+		printf 'events {}\nstream {\nmap $ssl_preread_server_name $b {\n'
+		numbered 21000 'n&.test 10.0.0.1:443;'
+		printf '}\nserver { listen 443; ssl_preread on; proxy_pass $b; }\n}\n'
+	} >"$T/many.conf"
+	run --separate-stderr "$CTL" import nginx "$T/many.conf"
+	[ "$status" -le 1 ]
+	equal "entries" 21000 "$(grep -c 'n[0-9]*\.test' <<<"$output")"
+}
+
+@test "import: what would become too many routes is reported as lost" {
+	{
+		printf 'defaults\n mode tcp\nfrontend f\n bind :443\n'
+		printf ' use_backend b0 if { src 10.0.0.0/8 } !{ dst_port 444 }\n'
+		numbered 2100 ' use_backend b1 if { req.ssl_sni -i n&.test }'
+		printf 'backend b0\n server s 10.0.0.1:443\n'
+		printf 'backend b1\n server s 10.0.0.2:443\n'
+	} >"$T/many.cfg"
+	run --separate-stderr "$CTL" import haproxy "$T/many.cfg"
+	equal "the status" 1 "$status"
+	[[ $output == *"; many.cfg:5: use_backend b0 if { src 10.0.0.0/8 } !{ dst_port 444 }"*"CLIENTS: with the rules behind it, it would become more than 2000 routes"* ]] ||
+	    fail "$(head -n 40 <<<"$output")"
+	equal "the other rules" 2100 "$(grep -c '^sni = n' <<<"$output")"
+	{
+		printf 'events {}\nstream {\nmap $ssl_preread_server_name $b {\n'
+		numbered 100 'n&.test $c;'
+		printf '}\nmap $server_port $c {\n'
+		numbered 100 '& 10.0.0.1:443;'
+		printf '}\nserver { listen 1-100; ssl_preread on; proxy_pass $b; }\n}\n'
+	} >"$T/many.conf"
+	run --separate-stderr "$CTL" import nginx "$T/many.conf"
+	equal "the status" 1 "$status"
+	[[ $output == *"CLIENTS: maps in maps would become more than 5000 routes"* ]]
+	for i in $(seq 100); do
+		grep -q "n$i\\.test" <<<"$output" || fail "n$i.test has vanished"
+	done
+}
+
+@test "import: entries of maps that become no route are reported as lost" {
+	printf 'a.test one\nb.test nowhere\n~^c one\nd.test\n' >"$T/sni.map"
+	cat >"$T/map.cfg" <<-END
+		defaults
+		 mode tcp
+		frontend f
+		 bind :443
+		 use_backend %[req.ssl_sni,map($T/sni.map,gone)]
+		backend one
+		 server s 10.0.0.1:443
+	END
+	run --separate-stderr "$CTL" import haproxy "$T/map.cfg"
+	equal "the status" 1 "$status"
+	[[ $output == *"sni = a.test backend=one"* ]]
+	for entry in 'b.test nowhere' '~^c one' 'd.test' 'default gone'; do
+		[[ $output == *"sni.map: $entry"* ]] || fail "$entry: $output"
+	done
+	cat >"$T/map.conf" <<-'END'
+		events {}
+		stream {
+		  geo $b { default 10.0.0.1:1; 10.0.0.0/8 10.0.0.2:1;
+		    delete 10.1.0.0/16; proxy 192.0.2.1; include none.conf; }
+		  server { listen 443; proxy_pass $b; }
+		}
+	END
+	run --separate-stderr "$CTL" import nginx "$T/map.conf"
+	equal "the status" 1 "$status"
+	for entry in 'delete 10.1.0.0/16' 'proxy 192.0.2.1' 'include none.conf'; do
+		[[ $output == *"$entry"* ]] || fail "$entry: $output"
+	done
+}
