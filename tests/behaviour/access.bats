@@ -417,7 +417,7 @@ decides_like_nginx() {
 	for ((n = 0; n < count; n++)); do
 		ours+=("$(listening "f$n")")
 	done
-	wait_for 10 test -S "$T/nginx.$((count - 1))"
+	wait_for 10 unix_listens "$T/nginx.$((count - 1))"
 	run -0 tool compare "$count" "$seed" "$clients" \
 	    "$(IFS=,; echo "${ours[*]}")" "$(IFS=,; echo "${theirs[*]}")"
 	agreed $((count * clients)) "$seed"
@@ -462,7 +462,7 @@ agreed() {
 	END
 	OPTIONS=accept_proxy GLOBAL="[list networks]
 file = $T/networks.list" start_gates $'web\nallow = list:networks\ndeny = all'
-	wait_for 10 test -S "$T/geo"
+	wait_for 10 unix_listens "$T/geo"
 	run -0 tool members 20000 $seed "$clients" "$(listening web)" "unix:$T/geo"
 	agreed "$clients" $seed
 }

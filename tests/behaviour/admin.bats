@@ -481,7 +481,7 @@ print(c["who"].split()[0], c["before"], c["after"])')"
 	run -3 ctl show info
 	[[ $output == *"$ADMIN"*"No such file"*"is lfproxy running"* ]]
 	spawn mute socat "UNIX-LISTEN:$T/mute.sock" 'EXEC:true'
-	wait_for 10 test -S "$T/mute.sock"
+	wait_for 10 unix_listens "$T/mute.sock"
 	run -3 "$CTL" -S "$T/mute.sock" show info
 	[[ $output == *"$T/mute.sock"* ]]
 	run -3 "$CTL" -S "/$(printf 'x%.0s' {1..200})" show info

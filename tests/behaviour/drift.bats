@@ -263,11 +263,12 @@ farm() {
 		#!/bin/sh
 		[ ! -e "$T/asked" ] || echo nonsense = 1 >>"$T/lfproxy.ini"
 		: >"$T/asked"
-		exec socat - "UNIX-CONNECT:$ADMIN"
+		exec socat -t 60 - "UNIX-CONNECT:$ADMIN"
 	END
 	chmod +x "$T/between"
-	spawn between socat "UNIX-LISTEN:$T/between.sock,fork" "EXEC:$T/between"
-	wait_for 10 test -S "$T/between.sock"
+	spawn between socat -t 60 "UNIX-LISTEN:$T/between.sock,fork" \
+	    "EXEC:$T/between"
+	wait_for 10 unix_listens "$T/between.sock"
 	run -1 "$CTL" -S "$T/between.sock" save config
 	end between
 	[[ $output == *"nothing was saved: lfproxy does not accept what was written: "*nonsense* ]] ||

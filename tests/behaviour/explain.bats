@@ -363,7 +363,7 @@ for s in x[0]['servers'] if s['server'] == '$1']" | grep -q True
 	launch_lfproxy -c "$T/lfproxy.ini"
 	for i in 2 3 4; do
 		echo "disable server app/s1; enable server app/s1; disable server app/s$i" |
-		    socat - "UNIX:$ADMIN"
+		    socat -t 60 - "UNIX:$ADMIN"
 		[[ " $(standings 10.0.0.1) " == *" s1=eligible "*"s$i=maint "* ]]
 		wait_for 10 has_share s1
 		refute has_share "s$i"

@@ -283,6 +283,12 @@ serve() {
 	listens "$1" || fail "$1 does not listen: $(cat "$T/$1.err")"
 }
 
+# unix_listens PATH: whether a process listens there.  A socket that is only bound
+# refuses connections.
+unix_listens() {
+	grep -qE "^([^ ]+ ){3}00010000 .* $1\$" /proc/net/unix
+}
+
 addr() {
 	echo "${ADDRS[$1]}"
 }

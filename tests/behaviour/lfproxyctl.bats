@@ -61,9 +61,10 @@ CTL=$BUILD/lfproxyctl
 answered() {
 	printf '%b' "$1" >"$T/text"
 	shift
-	spawn fake socat "UNIX-LISTEN:$T/fake.sock" \
+	# socat ends half a second after the client's end, unless told otherwise.
+	spawn fake socat -t 60 "UNIX-LISTEN:$T/fake.sock" \
 	    "SYSTEM:read -r line; cat '$T/text'"
-	wait_for 10 test -S "$T/fake.sock"
+	wait_for 10 unix_listens "$T/fake.sock"
 	run "$CTL" -S "$T/fake.sock" "$@"
 	wait_for 10 ended "${PIDS[fake]}"
 	rm -f "$T/fake.sock"
@@ -316,7 +317,7 @@ bad() {
 	bad show sess 0x1234
 	bad show stat jsno
 	# HAProxy's clients see what HAProxy says.
-	run -0 socat - "UNIX:$ADMIN" <<<'show version of what'
+	run -0 socat -t 60 - "UNIX:$ADMIN" <<<'show version of what'
 	[[ $output != *Unexpected* ]]
 }
 
@@ -329,7 +330,7 @@ bad() {
 	equal "the variable" "ODD=$ODD" "$output"
 	# Only its place distinguishes the status from the answer.
 	printf '%s\n' 'set severity-output status;show version;show bogus' |
-	    socat - "UNIX:$ADMIN" >"$T/wire"
+	    socat -t 60 - "UNIX:$ADMIN" >"$T/wire"
 	equal "the statuses" "0 0 1" \
 	    "$(sed -n 's/^\[status \([01]\)\]$/\1/p' "$T/wire" | xargs)"
 }

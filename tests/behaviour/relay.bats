@@ -93,7 +93,7 @@ upload() {
 
 	spawn sink sh -c \
 	    "socat -u -b 65536 UNIX-LISTEN:$T/s.sock - | sha256sum"
-	wait_for 10 test -S "$T/s.sock"
+	wait_for 10 unix_listens "$T/s.sock"
 	ADDRS[s]=unix:$T/s.sock
 	web s
 	sum=$("$TOOLS/streamer" generate --up "$size" | tee \
@@ -111,7 +111,7 @@ download() {
 	sum=$("$TOOLS/streamer" generate --up "$size" | sha256sum)
 	spawn source sh -c "'$TOOLS/streamer' generate --up $size |
 	    socat -u -b 65536 - UNIX-LISTEN:$T/s.sock"
-	wait_for 10 test -S "$T/s.sock"
+	wait_for 10 unix_listens "$T/s.sock"
 	ADDRS[s]=unix:$T/s.sock
 	web s
 	equal "the sum at the client" "$sum" "$(timeout 120 socat -u -b 65536 \
@@ -155,8 +155,8 @@ download() {
 # bats test_tags=covered
 @test "relay: a client that ended its half still gets the whole answer" {
 	# sha256sum answers only after the end of what it reads.
-	spawn s socat "UNIX-LISTEN:$T/s.sock,fork" EXEC:sha256sum
-	wait_for 10 test -S "$T/s.sock"
+	spawn s socat -t 60 "UNIX-LISTEN:$T/s.sock,fork" EXEC:sha256sum
+	wait_for 10 unix_listens "$T/s.sock"
 	ADDRS[s]=unix:$T/s.sock
 	web s
 	equal "the answer" "$(seq 100000 | sha256sum)" "$(seq 100000 |

@@ -341,8 +341,8 @@ servers = app 5 file=$T/app"
 		} >"$T/$n.ini"
 		spawn "$n" "$LFPROXY" -c "$T/$n.ini"
 	done
-	wait_for 10 test -S "$T/two.sock"
-	wait_for 10 test -S "$T/one.sock"
+	wait_for 10 unix_listens "$T/two.sock"
+	wait_for 10 unix_listens "$T/one.sock"
 	members "$T/two" 127.0.0.{6,7,1,2,5,4,3}:7
 	at() {
 		for i in $(seq 20); do

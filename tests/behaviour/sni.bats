@@ -73,7 +73,7 @@ make_sites() {
 	done
 	echo '}' >>"$T/nginx.conf"
 	spawn nginx nginx -p "$T" -e stderr -c "$T/nginx.conf"
-	wait_for 10 test -S "$T/${site}.sock"
+	wait_for 10 unix_listens "$T/${site}.sock"
 }
 
 # through_cut BYTES [OPTION...]: clients of `cut` reach web with the first so many
