@@ -16,6 +16,10 @@
 #include "resolve/discovery_name.h"
 #include "resolve/file_members.h"
 
+/* The most wrong entries of one report that become events, so that other events
+ * are not displaced. */
+#define WRONG_TOLD_MAX 20
+
 static bool
 same_or_none(const char *a, const char *b)
 {
@@ -122,9 +126,33 @@ put_report_text(char **at, const char *text)
 	return put;
 }
 
-/* Returns a copy of the report in one block, or NULL when memory is short. */
+/* Copies the entries of the report that are wrong, or those that are not.
+ * Returns how many there are. */
+static size_t
+copy_entries(const struct discovered *report, size_t n, bool wrong, char **at,
+    struct discovered *to)
+{
+	size_t copied = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct discovered *d = &report[i];
+
+		if ((d->wrong != NULL) != wrong)
+			continue;
+		to[copied++] =
+		    (struct discovered){.key = put_report_text(at, d->key),
+		        .address = put_report_text(at, d->address),
+		        .options = put_report_text(at, d->options),
+		        .note = put_report_text(at, d->note),
+		        .wrong = wrong ? put_report_text(at, d->wrong) : NULL};
+	}
+	return copied;
+}
+
+/* Returns a copy of the report in one block, with its members first, and their
+ * number; or NULL when memory is short. */
 static struct discovered *
-copy_report(const struct discovered *report, size_t n)
+copy_report(const struct discovered *report, size_t n, size_t *ret_members)
 {
 	size_t size = (n + 1) * sizeof(*report);
 	struct discovered *copy;
@@ -132,18 +160,55 @@ copy_report(const struct discovered *report, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		size += strlen(report[i].key) + strlen(report[i].address) +
-		        strlen(report[i].options) + strlen(report[i].note) + 4;
+		        strlen(report[i].options) + strlen(report[i].note) +
+		        (report[i].wrong ? strlen(report[i].wrong) : 0) + 5;
 	copy = malloc(size);
 	if (!copy)
 		return NULL;
 	at = (char *)(copy + n + 1);
-	for (size_t i = 0; i < n; i++)
-		copy[i] = (struct discovered){
-		    .key = put_report_text(&at, report[i].key),
-		    .address = put_report_text(&at, report[i].address),
-		    .options = put_report_text(&at, report[i].options),
-		    .note = put_report_text(&at, report[i].note)};
+	*ret_members = copy_entries(report, n, false, &at, copy);
+	(void)copy_entries(report, n, true, &at, copy + *ret_members);
 	return copy;
+}
+
+/* Returns whether the report, the last one of the source, has the entry among
+ * those that are wrong. */
+static bool
+was_wrong(const struct set_source *source, const struct discovered *entry)
+{
+	for (size_t i = 0; source->report && i < source->wrong_n; i++) {
+		const struct discovered *d = &source->report[source->n + i];
+
+		if (strcmp(d->key, entry->key) == 0 &&
+		    strcmp(d->wrong, entry->wrong) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Logs what is wrong in a report, and was not in the one before. */
+static void
+log_wrong(
+    const struct set_source *source, const struct discovered *wrong, size_t n)
+{
+	size_t told = n < WRONG_TOLD_MAX ? n : WRONG_TOLD_MAX;
+	char text[SET_TEXT_SIZE];
+
+	set_source_text(&source->what, text);
+	for (size_t i = 0; i < told; i++) {
+		const struct discovered *d = &wrong[i];
+		bool same = strcmp(d->key, d->note) == 0;
+
+		if (!was_wrong(source, d))
+			event_add(EVENT_SET_MEMBER, LOG_LEVEL_ERROR, "servers",
+			    source->what.source,
+			    "servers from %s: %s%s%s%s is left out: %s", text,
+			    d->note, same ? "" : ", '", same ? "" : d->key,
+			    same ? "" : "',", d->wrong);
+	}
+	if (n > told && n != source->wrong_n)
+		log_error("servers from %s: %zu more lines are left out", text,
+		    n - told);
 }
 
 /* Notes an error of the source.  Logs it once: usually the same error comes
@@ -168,16 +233,19 @@ static void
 take_report(void *arg, const struct discovered *members, size_t n)
 {
 	struct set_source *source = arg;
-	struct discovered *copy = copy_report(members, n);
+	size_t good;
+	struct discovered *copy = copy_report(members, n, &good);
 	char text[SET_TEXT_SIZE];
 
 	if (!copy) {
 		note_error(source, "out of memory");
 		return;
 	}
+	log_wrong(source, copy + good, n - good);
 	free(source->report);
 	source->report = copy;
-	source->n = n;
+	source->n = good;
+	source->wrong_n = n - good;
 	source->reported_ms = clock_now_ms();
 	source->reports++;
 	if (source->error)

@@ -44,7 +44,7 @@ set_facts_fill(const struct control *c, const struct server_set *set,
 	    .source = source->what.source,
 	    .max = spec ? spec->max : 0,
 	    .members = used,
-	    .left_out = set->members.live - used + beyond,
+	    .left_out = set->members.live - used + beyond + source->wrong_n,
 	    .reports = source->reports,
 	    .errors = source->errors,
 	    .updates = set->updates,
@@ -130,18 +130,24 @@ check_set_member(struct spec *spec, struct backend_spec *b, size_t set,
 	    .note = m->note};
 	struct server_spec server;
 	struct err_list errors;
-	char text[sizeof(struct err) + 200];
+	char text[sizeof(struct err) + 200 + SET_TEXT_SIZE];
+	char source[SET_TEXT_SIZE];
 	bool ok;
 
 	err_list_init(&errors);
-	ok = config_member_read(spec, b, set, &member, &server, &errors);
+	if (m->wrong)
+		err_list_add(&errors, NULL, 0, "%s", m->wrong);
+	ok = !m->wrong &&
+	     config_member_read(spec, b, set, &member, &server, &errors);
 	if (ok) {
 		server_spec_clear(&server);
 	} else {
 		snprintf(text, sizeof(text),
-		    "member %s (%s) would be left out: %s", m->key, m->note,
+		    "member %s (%s) would be left out: %s (source: %s)", m->key,
+		    m->note,
 		    errors.n > 0 && errors.entries ? errors.entries[0].text
-		                                   : "out of memory");
+		                                   : "out of memory",
+		    set_source_text(&b->sets[set], source));
 		write_set_warning(out, &b->sets[set], text);
 	}
 	err_list_fini(&errors);

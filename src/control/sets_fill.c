@@ -58,6 +58,7 @@ note_left_out(const struct filling *f, size_t set, struct set_member *m,
 {
 	const struct err_entry *e = errors->entries;
 	const char *why = errors->n > 0 && e ? e->text : NULL;
+	char source[SET_TEXT_SIZE];
 
 	if (!why)
 		why = "out of memory";
@@ -66,10 +67,11 @@ note_left_out(const struct filling *f, size_t set, struct set_member *m,
 	free(m->why);
 	m->why = strdup(why);
 	event_add(EVENT_SET_MEMBER, LOG_LEVEL_ERROR, f->backend->name, m->key,
-	    "%s: member %s%s%s%s of the set %s %s: %s", f->backend->name,
-	    m->key, *m->note ? " (" : "", m->note, *m->note ? ")" : "",
-	    f->backend->sets[set].prefix,
-	    is_used ? "keeps its former options" : "is left out", why);
+	    "%s: member %s%s%s%s of the set %s %s: %s (source: %s)",
+	    f->backend->name, m->key, *m->note ? " (" : "", m->note,
+	    *m->note ? ")" : "", f->backend->sets[set].prefix,
+	    is_used ? "keeps its former options" : "is left out", why,
+	    set_source_text(&f->backend->sets[set], source));
 }
 
 /* Reads the member with these options into ret.  Returns false with errors. */

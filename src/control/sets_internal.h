@@ -15,9 +15,10 @@ struct set_source {
 	struct set_spec what;        /* the source, with its options; owned */
 	struct discovery *discovery; /* NULL: not started, or it failed */
 	struct timed_task confirm;
-	/* The last report, in one block; NULL: none yet. */
+	/* The last report, in one block; NULL: none yet.  n members, and behind
+	 * them what is wrong. */
 	struct discovered *report;
-	size_t n;
+	size_t n, wrong_n;
 	uint64_t reported_ms;
 	uint64_t reports, errors;
 	char *error; /* the last one; NULL: none since the report */

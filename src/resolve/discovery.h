@@ -49,7 +49,8 @@ struct discovery_kind_facts {
 /* By enum discovery_kind. */
 extern const struct discovery_kind_facts discovery_kinds[DISCOVERY_KINDS];
 
-/* A member.  All texts are borrowed for the time of the call, never NULL. */
+/* A member.  All texts are borrowed for the time of the call, and never NULL
+ * unless it is said. */
 struct discovered {
 	/* Identifies the member while its address or its options change: the
 	 * target and port of an SRV record, the address for A and AAAA, the key
@@ -62,6 +63,9 @@ struct discovered {
 	 * Options come from outside and may be wrong: the owner checks them. */
 	const char *options;
 	const char *note; /* for people: tags, metadata; or an empty text */
+	/* Why the source has no member here, as a sentence; NULL: it has one.
+	 * Otherwise key and address only identify what was found. */
+	const char *wrong;
 };
 
 struct discovery_owner {

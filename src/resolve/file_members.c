@@ -5,11 +5,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/printable.h"
 
 #define BLANKS " \t\r\f\v"
 /* `line 123456`, with its NUL. */
@@ -22,10 +26,60 @@ struct parsing {
 	struct err *err;
 };
 
-static bool
-fail_member_line(const struct parsing *p, const char *what)
+static void
+put_member(
+    struct parsing *p, const char *key, const char *options, const char *wrong)
 {
-	return err_set(p->err, "%s:%u: %s", p->path, p->line, what);
+	struct file_members *m = p->members;
+	char *note = m->notes + m->n * NOTE_SIZE;
+
+	snprintf(note, NOTE_SIZE, "line %u", p->line);
+	m->all[m->n++] = (struct discovered){.key = key,
+	    .address = key,
+	    .options = options,
+	    .note = note,
+	    .wrong = wrong};
+}
+
+/* Returns the key of a wrong line, with the reason behind its NUL, or NULL with
+ * err set. */
+static char *__attribute__((format(printf, 3, 4)))
+make_wrong(const struct parsing *p, const char *key, const char *fmt, ...)
+{
+	char *why = NULL, *texts = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&why, fmt, args) < 0 ||
+	    asprintf(&texts, "%.80s%c%s", key, '\0', why) < 0)
+		texts = NULL;
+	va_end(args);
+	free(why);
+	if (texts)
+		printable_clean(texts, '?');
+	else
+		err_oom(p->err);
+	return texts;
+}
+
+static const char *
+reason_behind(const char *key)
+{
+	return key + strlen(key) + 1;
+}
+
+/* Adds the line as a wrong one, and takes ownership of its texts.  Returns
+ * false if they are NULL. */
+static bool
+put_wrong(struct parsing *p, const char *texts)
+{
+	if (!texts)
+		return false;
+	if (p->members->wrong_n++ == 0)
+		err_set(p->err, "%s:%u: %s", p->path, p->line,
+		    reason_behind(texts));
+	put_member(p, texts, "", reason_behind(texts));
+	return true;
 }
 
 /* Ends the line before its comment, and without blanks around it.  Returns
@@ -45,27 +99,25 @@ trim_line(char *line)
 	return from;
 }
 
-static bool
-check_line(const struct parsing *p, const char *line, size_t len)
+/* Returns what is wrong with the characters of the line, or NULL. */
+static const char *
+line_fault(const char *line, size_t len)
 {
 	if (len > FILE_MEMBERS_LINE_MAX)
-		return fail_member_line(
-		    p, "the line has more than 4096 characters");
+		return "the line has more than 4096 characters";
 	for (size_t i = 0; i < len; i++)
 		if (((unsigned char)line[i] < ' ' &&
 		        !strchr("\t\r\f\v", line[i])) ||
 		    line[i] == '\0' || line[i] == 0x7f)
-			return fail_member_line(p,
-			    "the line has a control character; this is not a "
-			    "file of servers");
-	return true;
+			return "the line has a control character; this is not "
+			       "a file of servers";
+	return NULL;
 }
 
 /* Returns whether the line begins with an address, and not with an option or a
- * name; else false with err set. */
+ * name. */
 static bool
-check_member_words(
-    const struct parsing *p, const char *address, const char *rest)
+begins_with_address(const char *address, const char *rest)
 {
 	size_t second = strcspn(rest, BLANKS);
 	bool is_name = rest[0] == '=' || (memchr(rest, ':', second) &&
@@ -73,31 +125,46 @@ check_member_words(
 	bool is_option =
 	    strchr(address, '=') && strncmp(address, "unix:", 5) != 0;
 
-	return (!is_name && !is_option) ||
-	       err_set(p->err,
-	           "%s:%u: '%.80s' is not an address; a line begins with the "
-	           "address, without a name, as in 10.0.0.1:80 weight=5",
-	           p->path, p->line, address);
+	return !is_name && !is_option;
 }
 
 /* Adds the member of a line, which begins with a word.  The array has room.
- * Returns false with err set. */
+ * Returns false when memory is short. */
 static bool
 add_member_line(struct parsing *p, char *line)
 {
 	char *rest = line + strcspn(line, BLANKS);
-	struct file_members *m = p->members;
-	char *note = m->notes + m->n * NOTE_SIZE;
+	char whole[84];
 
+	snprintf(whole, sizeof(whole), "%s", line);
 	if (*rest)
 		*rest++ = '\0';
 	rest += strspn(rest, BLANKS);
-	if (!check_member_words(p, line, rest))
-		return false;
-	snprintf(note, NOTE_SIZE, "line %u", p->line);
-	m->all[m->n++] = (struct discovered){
-	    .key = line, .address = line, .options = rest, .note = note};
+	if (!begins_with_address(line, rest))
+		return put_wrong(p,
+		    make_wrong(p, whole,
+		        "'%.80s' is not an address; a line begins with the "
+		        "address, without a name, as in 10.0.0.1:80 weight=5",
+		        line));
+	put_member(p, line, rest, NULL);
 	return true;
+}
+
+/* Adds the member of a line, if there is one.  Returns false when memory is
+ * short. */
+static bool
+parse_line(struct parsing *p, char *line, size_t len)
+{
+	const char *fault = line_fault(line, len);
+	char key[NOTE_SIZE];
+
+	if (fault) {
+		snprintf(key, sizeof(key), "line %u", p->line);
+		return put_wrong(p, make_wrong(p, key, "%s", fault));
+	}
+	line[len] = '\0';
+	line = trim_line(line);
+	return !*line || add_member_line(p, line);
 }
 
 static size_t
@@ -117,13 +184,9 @@ parse_lines(struct parsing *p, char *text, size_t len)
 
 	for (p->line = 1; text < end; p->line++) {
 		char *newline = memchr(text, '\n', (size_t)(end - text));
-		char *to = newline ? newline : end, *from;
+		char *to = newline ? newline : end;
 
-		if (!check_line(p, text, (size_t)(to - text)))
-			return false;
-		*to = '\0';
-		from = trim_line(text);
-		if (*from && !add_member_line(p, from))
+		if (!parse_line(p, text, (size_t)(to - text)))
 			return false;
 		text = to + 1;
 	}
@@ -133,31 +196,55 @@ parse_lines(struct parsing *p, char *text, size_t len)
 static int
 by_key(const void *one, const void *other)
 {
-	const struct discovered *const *a = one, *const *b = other;
+	struct discovered *const *a = one, *const *b = other;
 	int order = strcmp((*a)->key, (*b)->key);
 
 	return order ? order : (*a > *b) - (*a < *b);
 }
 
-/* Returns whether all keys are distinct, or false with err set. */
+/* Makes the line a wrong one, because an earlier one has its key.  Returns
+ * false when memory is short. */
 static bool
-check_twice(const struct parsing *p)
+make_repeated(const struct parsing *p, const struct discovered *first,
+    struct discovered *again)
+{
+	char key[96];
+	char *texts;
+
+	snprintf(key, sizeof(key), "%.60s (%s)", again->key, again->note);
+	texts = again->wrong ? make_wrong(p, key, "%s", again->wrong)
+	                     : make_wrong(p, key,
+	                           "the address is in %s as well; keep one",
+	                           first->note);
+	if (!texts)
+		return false;
+	if (again->wrong)
+		free((void *)(uintptr_t)again->key);
+	p->members->wrong_n += !again->wrong;
+	again->key = again->address = texts;
+	again->wrong = reason_behind(texts);
+	return true;
+}
+
+/* Makes all keys distinct.  Returns false when memory is short. */
+static bool
+mark_repeated(const struct parsing *p)
 {
 	const struct file_members *m = p->members;
-	const struct discovered **all = calloc(m->n + 1, sizeof(*all));
+	struct discovered **all = calloc(m->n + 1, sizeof(*all));
+	size_t first = 0;
 	bool ok = all;
 
 	for (size_t i = 0; ok && i < m->n; i++)
 		all[i] = &m->all[i];
 	if (ok)
 		qsort(all, m->n, sizeof(*all), by_key);
-	for (size_t i = 1; ok && i < m->n; i++)
-		if (strcmp(all[i]->key, all[i - 1]->key) == 0)
-			ok = err_set(p->err,
-			    "%s: the address %.80s is in %s and in %s; keep "
-			    "one",
-			    p->path, all[i]->key, all[i - 1]->note,
-			    all[i]->note);
+	for (size_t i = 1; ok && i < m->n; i++) {
+		if (strcmp(all[i]->key, all[first]->key) == 0)
+			ok = make_repeated(p, all[first], all[i]);
+		else
+			first = i;
+	}
 	if (!all)
 		err_oom(p->err);
 	free(all);
@@ -177,7 +264,8 @@ file_members_parse(const char *path, char *text, size_t len,
 	m.notes = calloc(lines, NOTE_SIZE);
 	text[len] = '\0';
 	err_oom(err);
-	if (m.all && m.notes && parse_lines(&p, text, len) && check_twice(&p)) {
+	if (m.all && m.notes && parse_lines(&p, text, len) &&
+	    mark_repeated(&p) && (m.wrong_n == 0 || m.wrong_n < m.n)) {
 		*ret_members = m;
 		return true;
 	}
@@ -246,6 +334,9 @@ file_members_read(
 void
 file_members_fini(struct file_members *members)
 {
+	for (size_t i = 0; i < members->n; i++)
+		if (members->all[i].wrong)
+			free((void *)(uintptr_t)members->all[i].key);
 	free(members->all);
 	free(members->text);
 	free(members->notes);

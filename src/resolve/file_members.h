@@ -9,6 +9,10 @@
  *
  * Blank lines are ignored; # and ; at the beginning of a line, or behind a
  * blank, begin a comment.  A member's key is its address.
+ *
+ * A line that is not of this form, or whose address an earlier line has,
+ * becomes an entry with `wrong` set.  A file that has such lines alone is
+ * refused.
  */
 #ifndef RESOLVE_FILE_MEMBERS_H
 #define RESOLVE_FILE_MEMBERS_H
@@ -24,8 +28,9 @@
 #define FILE_MEMBERS_SIZE_MAX (16u << 20)
 
 struct file_members {
-	struct discovered *all; /* their texts point into text */
-	size_t n;
+	/* Their texts point into text, but a wrong one owns its key. */
+	struct discovered *all;
+	size_t n, wrong_n;
 	char *text, *notes;
 	/* Whether the last line has its line end.  Otherwise, and when the file
 	 * is empty, a program may still be writing it. */

@@ -155,8 +155,8 @@ servers = app 5 file=$T/app"
 	members "$T/app" 127.0.0.1:7 127.0.0.2:7
 	set_of "check = off
 servers = app 5 file=$T/app"
-	members "$T/app" 127.0.0.1:7 'app2 127.0.0.2:7'
-	wait_for 10 lfproxy_said "stay as they are: $T/app:2: 'app2' is not an address"
+	members "$T/app" 'app1 127.0.0.1:7' 'app2 127.0.0.2:7'
+	wait_for 10 lfproxy_said "stay as they are: $T/app:1: 'app1' is not an address"
 	servers 'app1=127.0.0.1:7 app2=127.0.0.2:7'
 	set_says errors 1
 	rm "$T/app"
@@ -225,6 +225,34 @@ servers = app 200 file=$T/app"
 	lfproxy_said "app: member 127.0.0.2:7 .line 2. of the set app is left\
  out: .*unknown backend 'nope'"
 	lfproxy_said "app: member 127.0.0.4:7 .line 4. of the set app .*app/app1 would be"
+}
+
+@test "sets: a line that is wrong is left out of a file, and no other one" {
+	{
+		echo 127.0.0.1:7
+		echo app2 127.0.0.2:7
+		printf '127.0.0.3:7 \001\n'
+		printf '127.0.0.4:7 %5000s\n' x
+		echo 127.0.0.1:7 weight=5
+		echo 127.0.0.5:7
+	} >"$T/app"
+	run "$LFPROXY" -t -c <(printf '[frontend web]\nlisten = 127.0.0.1:0
+backend = app\n[backend app]\nservers = app 3 file=%s\n' "$T/app")
+	[[ $output == *"member app2 127.0.0.2:7 (line 2) would be left out: 'app2' is not an address"*"(source: file=$T/app)"* ]] ||
+	    fail "$output"
+	set_of "check = off
+servers = app 3 file=$T/app"
+	servers 'app1=127.0.0.1:7 app2=127.0.0.5:7'
+	set_says errors 0
+	set_says left_out 4
+	lfproxy_said "servers from file=$T/app: line 2, 'app2 127.0.0.2:7', is left out: 'app2' is not an address"
+	lfproxy_said "servers from file=$T/app: line 3 is left out: the line has a control"
+	lfproxy_said "servers from file=$T/app: line 4 is left out: the line has more than"
+	lfproxy_said "servers from file=$T/app: line 5, .* is left out: the address is in line 1 as well"
+	members "$T/app" 127.0.0.{1,5,6}:7 'app2 127.0.0.2:7'
+	wait_for 10 servers 'app1=127.0.0.1:7 app2=127.0.0.5:7 app3=127.0.0.6:7'
+	wait_for 10 set_says left_out 1
+	said_times 1 "line 2, 'app2 127.0.0.2:7', is left out"
 }
 
 # bats test_tags=covered

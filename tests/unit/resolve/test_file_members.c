@@ -62,9 +62,6 @@ errors_name_the_line(void **state)
 	static const struct {
 		const char *text, *error;
 	} cases[] = {
-	    {"\n10.0.0.1:80\n10.0.0.1:80 weight=2\n",
-	        "f: the address 10.0.0.1:80 is in line 2 and in line 3; keep "
-	        "one"},
 	    {"app1 10.0.0.1:80\n",
 	        "f:1: 'app1' is not an address; a line begins with the "
 	        "address, without a name, as in 10.0.0.1:80 weight=5"},
@@ -85,6 +82,47 @@ errors_name_the_line(void **state)
 		assert_false(parse(cases[i].text, &m, &err));
 		assert_string_equal(err.text, cases[i].error);
 	}
+}
+
+static void
+a_wrong_line_is_left_out_alone(void **state)
+{
+	static const struct {
+		const char *key, *note, *wrong;
+	} found[] = {
+	    {"10.0.0.1:80", "line 1", NULL},
+	    {"app2 10.0.0.2:80 weight=3", "line 2",
+	        "'app2' is not an address; a line begins with the address, "
+	        "without a name, as in 10.0.0.1:80 weight=5"},
+	    {"line 3", "line 3",
+	        "the line has a control character; this is not a file of "
+	        "servers"},
+	    {"10.0.0.1:80 (line 4)", "line 4",
+	        "the address is in line 1 as well; keep one"},
+	    {"10.0.0.4:80", "line 5", NULL},
+	    {"app2 10.0.0.2:80 weight=3 (line 6)", "line 6",
+	        "'app2' is not an address; a line begins with the address, "
+	        "without a name, as in 10.0.0.1:80 weight=5"},
+	};
+	struct file_members m;
+	struct err err;
+
+	(void)state;
+	assert_true(parse("10.0.0.1:80\napp2 10.0.0.2:80 weight=3\na\x01z\n"
+	                  "10.0.0.1:80 weight=2\n10.0.0.4:80\n"
+	                  "app2 10.0.0.2:80 weight=3\n",
+	    &m, &err));
+	assert_int_equal(m.n, UNIT_N(found));
+	assert_int_equal(m.wrong_n, 4);
+	for (size_t i = 0; i < m.n; i++) {
+		assert_string_equal(m.all[i].key, found[i].key);
+		assert_string_equal(m.all[i].note, found[i].note);
+		if (found[i].wrong)
+			assert_string_equal(m.all[i].wrong, found[i].wrong);
+		else
+			assert_null(m.all[i].wrong);
+	}
+	file_members_fini(&m);
 }
 
 static void
@@ -123,6 +161,7 @@ main(void)
 	    cmocka_unit_test(lines_are_addresses_and_options),
 	    cmocka_unit_test(a_file_without_its_last_line_end_is_not_whole),
 	    cmocka_unit_test(errors_name_the_line),
+	    cmocka_unit_test(a_wrong_line_is_left_out_alone),
 	    cmocka_unit_test(a_line_has_an_end),
 	    cmocka_unit_test(what_cannot_be_read_has_a_reason),
 	};
