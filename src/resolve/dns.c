@@ -178,6 +178,55 @@ count_asked(const struct dns *dns)
 	return n;
 }
 
+static uint64_t
+last_heard_ms(const struct dns *dns)
+{
+	uint64_t last_ms = 0;
+
+	for (size_t i = 0; i < dns->servers_n; i++)
+		if (dns_server_heard_ms(dns->servers[i]) > last_ms)
+			last_ms = dns_server_heard_ms(dns->servers[i]);
+	return last_ms;
+}
+
+/* Halves the window, once for all questions that time out together.  A message
+ * that came too late shows that the name servers have too much to do; without
+ * any, they do nothing. */
+static void
+narrow_window(struct dns *dns, uint64_t now_ms)
+{
+	unsigned asked = count_asked(dns) + 1;
+
+	dns->silent = last_heard_ms(dns) + dns->timeout_ms < now_ms;
+	if (dns->silent || now_ms < dns->narrowed_ms + dns->timeout_ms)
+		return;
+	dns->narrowed_ms = now_ms;
+	if (asked < dns->window)
+		dns->window = asked;
+	if (dns->window > 1)
+		dns->window /= 2;
+}
+
+void
+dns_adapt(struct dns *dns, enum dns_error error, uint64_t sent_ms)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	if (error == DNS_TIMEOUT) {
+		narrow_window(dns, now_ms);
+		return;
+	}
+	if (error == DNS_UNREACHABLE || error == DNS_NO_MEMORY ||
+	    error == DNS_BAD_NAME)
+		return;
+	dns->silent = false;
+	/* The delay grows with the window: answers to the questions that are
+	 * sent now come later than this one. */
+	if (!list_empty(&dns->unasked) && dns->window < DNS_ASKED_MAX &&
+	    now_ms - sent_ms <= dns->timeout_ms / 4)
+		dns->window++;
+}
+
 /* Takes the first node off the list.  Returns it, or NULL. */
 static struct list *
 take_first_question(struct list *list)
@@ -205,7 +254,7 @@ work_once(struct dns *dns)
 		dns_lookup_begin(container_of(node, struct dns_lookup, node));
 		return true;
 	}
-	node = count_asked(dns) < DNS_ASKED_MAX
+	node = count_asked(dns) < (dns->silent ? DNS_ASKED_MAX : dns->window)
 	           ? take_first_question(&dns->unasked)
 	           : NULL;
 	if (!node)
@@ -327,6 +376,7 @@ dns_new(struct ev_loop *loop)
 		return NULL;
 	dns->loop = loop;
 	dns->random = (uintptr_t)dns ^ clock_now_ns();
+	dns->window = DNS_ASKED_FIRST;
 	list_init(&dns->fresh);
 	list_init(&dns->unasked);
 	list_init(&dns->ended);

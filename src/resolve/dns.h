@@ -33,8 +33,12 @@
 #define DNS_TURN_NS (500 * 1000)
 
 /* The most questions under way.  Others wait, so that a slow name server does
- * not get so many questions that all of its answers come too late. */
-#define DNS_ASKED_MAX 1000
+ * not get so many questions that all of its answers come too late.  The number
+ * begins with DNS_ASKED_FIRST, grows with quick answers, up to DNS_ASKED_MAX,
+ * and is halved when answers fail to come.  While the name servers send nothing
+ * at all it is DNS_ASKED_MAX, so that all names soon have their error. */
+#define DNS_ASKED_MAX   1000
+#define DNS_ASKED_FIRST 32
 
 #define DNS_RESOLV_CONF "/etc/resolv.conf"
 #define DNS_HOSTS_FILE  "/etc/hosts"

@@ -13,6 +13,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 /* The size of a datagram that no network fragments (DNS flag day 2020). */
 #define UDP_SIZE 1232
 
@@ -74,6 +76,8 @@ dns_socket_receive(ares_socket_t fd, void *to, size_t size, int flags,
 	}
 	c->reads_left--;
 	n = recvfrom(fd, to, size, flags, from, from_len);
+	if (n > 0)
+		c->heard_ms = clock_now_ms();
 	/* c-ares asks for the sender of datagrams only. */
 	if (from && n > 2 && (bytes[2] & FLAG_TRUNCATED))
 		c->counts->truncated++;

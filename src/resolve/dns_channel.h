@@ -23,6 +23,7 @@ struct dns_channel {
 	void *arg;
 	struct dns_counts *counts; /* sent, snd_error and truncated grow */
 	unsigned reads_left;       /* in this turn */
+	uint64_t heard_ms;         /* when a message came last; 0: never */
 };
 
 /* Opens the channel, or closes it and opens it again; the caller has set its

@@ -28,8 +28,11 @@ struct dns {
 	/* Each look-up is in one of these lists: fresh, not begun; asked, with
 	 * questions; ended, with an answer that its owner has not got yet. */
 	struct list fresh, asked, ended;
-	size_t pending;      /* in all three, except cancelled ones */
-	struct list unasked; /* questions to be sent */
+	size_t pending;       /* in all three, except cancelled ones */
+	struct list unasked;  /* questions to be sent */
+	unsigned window;      /* how many questions may be under way */
+	uint64_t narrowed_ms; /* when the window was last halved */
+	bool silent;          /* the name servers send nothing */
 	struct list followers;
 	uint64_t random;
 };
@@ -42,6 +45,7 @@ struct dns_query {
 	int type;
 	bool under_way;           /* question is a server's */
 	size_t first;             /* the server it was sent to first */
+	uint64_t sent_ms;         /* when it was last sent */
 	unsigned tries, failures; /* failures: answers with an error */
 	enum dns_error error;
 };
@@ -66,6 +70,10 @@ struct dns_lookup {
 
 /* Makes the loop do the work that is there, soon. */
 void dns_wake(struct dns *dns);
+
+/* Adapts the number of questions that may be under way to the end of one, which
+ * was sent at sent_ms. */
+void dns_adapt(struct dns *dns, enum dns_error error, uint64_t sent_ms);
 
 /* Begins a look-up that was taken off dns.fresh. */
 void dns_lookup_begin(struct dns_lookup *lookup);

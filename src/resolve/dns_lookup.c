@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 #define TYPE_A    1
 #define TYPE_AAAA 28
 #define TYPE_SRV  33
@@ -203,6 +205,8 @@ on_query_done(struct dns_question *question, enum dns_error error,
 	struct dns *dns = q->lookup->dns;
 
 	q->under_way = false;
+	if (!dns->replacing)
+		dns_adapt(dns, error, q->sent_ms);
 	/* There is room for another question. */
 	if (!list_empty(&dns->unasked))
 		dns_wake(dns);
@@ -234,6 +238,7 @@ dns_query_send(struct dns_query *query)
 		query->first = dns->first;
 	at = (query->first + query->tries) % dns->servers_n;
 	query->under_way = true;
+	query->sent_ms = clock_now_ms();
 	query->question.done = on_query_done;
 	dns_server_ask(dns->servers[at], &query->question, query->lookup->whole,
 	    query->type);

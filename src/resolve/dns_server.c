@@ -284,6 +284,12 @@ dns_server_asked(const struct dns_server *server)
 	return server->asked;
 }
 
+uint64_t
+dns_server_heard_ms(const struct dns_server *server)
+{
+	return server->channel.heard_ms;
+}
+
 const char *
 dns_server_text(const struct dns_server *server)
 {

@@ -89,6 +89,10 @@ void dns_server_ready(struct dns_server *server, const struct pollfd *fd);
 /* Returns the number of questions under way. */
 unsigned dns_server_asked(const struct dns_server *server);
 
+/* Returns when the last message came from the name server, be it too late
+ * (clock_now_ms); 0: never. */
+uint64_t dns_server_heard_ms(const struct dns_server *server);
+
 /* Returns `10.0.0.2:53`. */
 const char *dns_server_text(const struct dns_server *server);
 /* Returns the counts of what was asked and answered. */

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""nametool.py FILE: a name server for what real ones do not do.  It answers over
+"""nametool.py FILE [RATE]: a name server for what real ones do not do.  It answers over
 UDP and TCP at one port of 127.0.0.1 as FILE says, which is read again when
-it is another one; names that are not in it do not exist.  Lines:
+it is another one; names that are not in it do not exist.  With RATE it answers
+so many questions a second over UDP, one after the other.  Lines:
 
   NAME [ttl=N] ADDRESS...      A and AAAA records
   NAME [ttl=N] srv PRIORITY WEIGHT PORT TARGET    one of its SRV records
@@ -165,15 +166,30 @@ class Server:
 
 
 class Datagrams(asyncio.DatagramProtocol):
-    def __init__(self, server):
-        self.server = server
+    def __init__(self, server, rate):
+        self.server, self.rate = server, rate
+        self.waiting = asyncio.Queue()
 
     def connection_made(self, transport):
         self.transport = transport
+        if self.rate:
+            self.task = asyncio.create_task(self.answer_waiting())
 
     def datagram_received(self, data, addr):
+        if self.rate:
+            self.waiting.put_nowait((data, addr))
+        else:
+            self.answer(data, addr)
+
+    def answer(self, data, addr):
         for answer in self.server.answers(data, False):
             self.transport.sendto(answer, addr)
+
+    async def answer_waiting(self):
+        while True:
+            data, addr = await self.waiting.get()
+            await asyncio.sleep(1 / self.rate)
+            self.answer(data, addr)
 
 
 async def serve_stream(server, reader, writer):
@@ -190,6 +206,7 @@ async def serve_stream(server, reader, writer):
 
 async def main():
     server = Server(sys.argv[1])
+    rate = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     loop = asyncio.get_running_loop()
     while True:
         listener = await asyncio.start_server(
@@ -204,7 +221,9 @@ async def main():
         except OSError:
             listener.close()
     udp.setblocking(False)
-    await loop.create_datagram_endpoint(lambda: Datagrams(server), sock=udp)
+    await loop.create_datagram_endpoint(
+        lambda: Datagrams(server, rate), sock=udp
+    )
     print(f"listening on 127.0.0.1:{port}", flush=True)
     await asyncio.Event().wait()
 

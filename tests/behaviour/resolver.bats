@@ -16,8 +16,9 @@ setup() {
 	: >"$NAMES"
 }
 
+# start_names [RATE]
 start_names() {
-	serve names python3 -B "$ROOT/tests/behaviour/nametool.py" "$NAMES"
+	serve names python3 -B "$ROOT/tests/behaviour/nametool.py" "$NAMES" "$@"
 }
 
 # names LINE...: what the name server says from now on.
@@ -334,6 +335,17 @@ usable() {
 	    fail "$(wc -l <"$LFPROXY_LOG") lines"
 	names '* ttl=60 127.0.0.1'
 	wait_for 300 usable 2000
+}
+
+@test "resolver: a slow name server gets no more questions than it answers in time" {
+	start_names 50
+	names '* ttl=3600 127.0.0.1'
+	start_lfproxy < <(config "$(many 300 resolve=ttl)" |
+	    sed 's/^timeout.*/timeout = 1s/')
+	wait_for 60 usable 300
+	# Two for each name, and some that come again.
+	[ "$(wc -l <"$NAMES.asked")" -le 750 ] ||
+	    fail "$(wc -l <"$NAMES.asked") questions"
 }
 
 # ready_in FILE: the milliseconds from the start until lfproxy is ready.
