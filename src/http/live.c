@@ -87,7 +87,8 @@ make_one_line(char *text, size_t size)
 		*c = ' ';
 }
 
-/* Makes the snapshot, which is whole, the newest one. */
+/* Makes the snapshot, which is whole, the newest one, unless memory is short.
+ */
 static void
 publish(struct live *live)
 {
@@ -120,22 +121,24 @@ publish(struct live *live)
 	live->run(live->run_arg);
 }
 
-/* Makes the next part, in a stream of its own like every part.  Returns false
- * after the last one, or when memory is short. */
+/* Makes the next part, in a stream of its own like every part, and sets
+ * *ret_more to whether another one follows.  Returns false when memory is
+ * short.
+ */
 static bool
-make_snapshot_part(struct live *live)
+make_snapshot_part(struct live *live, bool *ret_more)
 {
+	struct answer_rest *making = live->making;
 	struct text_out part;
-	bool more;
 
 	if (!text_out_open(&part))
 		return false;
-	more = live->making->more(live->making, live->env, part.stream);
+	*ret_more = making->more(making, live->env, part.stream);
 	if (!text_out_close(&part))
 		return false;
 	(void)fwrite(part.text, 1, part.size, live->text->stream);
 	free(part.text);
-	return more;
+	return !making->failed;
 }
 
 static void
@@ -146,11 +149,18 @@ on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 
 	(void)events;
 	do {
-		if (make_snapshot_part(live))
-			continue;
-		ev_timer_stop(loop, timer);
-		publish(live);
-		return;
+		bool more;
+
+		if (!make_snapshot_part(live, &more)) {
+			ev_timer_stop(loop, timer);
+			give_up_making(live);
+			return;
+		}
+		if (!more) {
+			ev_timer_stop(loop, timer);
+			publish(live);
+			return;
+		}
 	} while (clock_now_ns() < until_ns);
 }
 

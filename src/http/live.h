@@ -6,6 +6,9 @@
  *   LIVE_TURN_NS --> viewers that have read the former one get it, the others
  *   go on reading theirs, and get the newest then
  *
+ * A snapshot that memory is too short for is given up: the former one stays the
+ * newest, and the next period tries again.
+ *
  * A snapshot is made once, however many viewers there are, and its memory is
  * shared.  A viewer that waits is suspended in libmicrohttpd, and costs
  * nothing.

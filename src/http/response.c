@@ -18,6 +18,7 @@ struct body {
 	struct answer_rest *rest;
 	char *part; /* the bytes from sent to size are unsent */
 	size_t size, sent;
+	bool is_snapshot;
 };
 
 /* -- the body -- */
@@ -33,26 +34,30 @@ page_body_free(void *arg)
 	free(body);
 }
 
-/* Replaces the part by the next one.  Returns false if memory is short. */
+/* Replaces the part by the next one.  Returns false if memory is short, or if a
+ * snapshot has failed, which would be no JSON. */
 static bool
 make_next_part(struct body *body)
 {
+	struct answer_rest *rest = body->rest;
 	struct text_out out;
+	bool failed;
 
 	free(body->part);
 	body->part = NULL;
 	body->size = body->sent = 0;
 	if (!text_out_open(&out))
 		return false;
-	if (!body->rest->more(body->rest, body->site->env, out.stream)) {
-		body->rest->free(body->rest);
+	if (!rest->more(rest, body->site->env, out.stream))
 		body->rest = NULL;
-	}
+	failed = rest->failed && body->is_snapshot;
+	if (!body->rest)
+		rest->free(rest);
 	if (!text_out_close(&out))
 		return false;
 	body->part = out.text;
 	body->size = out.size;
-	return true;
+	return !failed;
 }
 
 static ssize_t
@@ -208,6 +213,7 @@ page_body_new(struct http_site *site, const struct http_page *page,
 		return NULL;
 	}
 	body->site = site;
+	body->is_snapshot = page->kind == PAGE_SNAPSHOT;
 	body->part = out.text;
 	body->size = out.size;
 	return body;

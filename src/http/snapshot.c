@@ -32,15 +32,17 @@ struct snapshot {
 };
 
 /* Writes the answer of a command, or its first part. */
-static struct answer_rest *
-put_answer(const char *command, const struct command_env *env, FILE *out)
+static void
+put_answer(struct snapshot *s, const char *command,
+    const struct command_env *env, FILE *out)
 {
 	struct command_mode mode = {
 	    .level = LEVEL_USER, .peer.address = "http"};
 	char line[80];
 
 	snprintf(line, sizeof(line), "%s", command);
-	return command_run(env, &mode, line, NULL, out);
+	s->part = command_run(env, &mode, line, NULL, out);
+	s->rest.failed |= mode.failed;
 }
 
 static void
@@ -50,13 +52,12 @@ begin_part(struct snapshot *s, const struct command_env *env, FILE *out)
 
 	fprintf(out, "%s\"%s\":", s->next == 1 ? "{" : ",\n", member->name);
 	if (member->command) {
-		s->part = put_answer(member->command, env, out);
+		put_answer(s, member->command, env, out);
 	} else if (s->next == 1) {
 		history_put(s->history, out);
 	} else {
 		s->part = stat_rows_all(FIELD_BRIEF);
-		if (!s->part)
-			fputs("[]", out);
+		s->rest.failed |= !s->part;
 	}
 }
 
@@ -72,8 +73,10 @@ more_snapshot(
 	}
 	if (s->part && s->part->more(s->part, env, out))
 		return true;
-	if (s->part)
+	if (s->part) {
+		s->rest.failed |= s->part->failed;
 		s->part->free(s->part);
+	}
 	s->part = NULL;
 	if (s->next < MEMBERS)
 		return true;

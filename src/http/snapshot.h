@@ -11,8 +11,9 @@
 #include "http/history.h"
 #include "stats/answer.h"
 
-/* Returns a snapshot as an answer in parts, or NULL if memory is short. Borrows
- * the history. */
+/* Returns a snapshot as an answer in parts, or NULL if memory is short.  The
+ * answer has failed if memory is too short for a member.  Borrows the history.
+ */
 struct answer_rest *snapshot_new(const struct history *history);
 
 #endif

@@ -473,6 +473,24 @@ without_answers() {
 	    "$(answered 'set severity-output status;explain 127.0.0.1 json')"
 }
 
+# snapshots N: so many whole lines have come from the stream of the status page.
+snapshots() {
+	[ "$(grep -c '^data: .*} *$' "$T/stream.out")" -ge "$1" ]
+}
+
+# Symptom: viewers got the beginning of a snapshot as an event.
+# bats test_tags=onethread, unsanitized
+@test "faults: a snapshot without memory is not shown" {
+	without_answers ENOMEM:4%
+	spawn stream curl -sN "http://$HTTP/api/v1/live"
+	wait_for 60 snapshots 3
+	end stream
+	sed -n '$!s/^data: //p' "$T/stream.out" | python3 -c '
+import json, sys
+for line in sys.stdin:
+    assert "stat" in json.loads(line), line[-80:]'
+}
+
 # bats test_tags=onethread, unsanitized
 @test "faults: an answer that finds no memory for its rest does not look whole" {
 	local text
