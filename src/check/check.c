@@ -173,21 +173,32 @@ check_skip(struct check *check, int error)
 {
 	static struct log_limit limit;
 	bool files = error == EMFILE || error == ENFILE;
+	bool ports = error == EADDRNOTAVAIL;
 
 	check_end_run(check);
 	log_limited(&limit, LOG_LEVEL_WARNING,
 	    "server %s/%s was not checked and keeps its state: %s%s",
 	    check->server->backend->spec->name, check->server->spec->name,
 	    strerror(error),
-	    files ? "; raise the limit on open files (LimitNOFILE= in the "
-	            "unit)"
-	          : "; lfproxy needs more memory");
+	    files   ? "; raise the limit on open files (LimitNOFILE= in the "
+	              "unit)"
+	    : ports ? "; raise the range of net.ipv4.ip_local_port_range"
+	            : "; lfproxy needs more memory");
 	wait_for_next(check);
 }
 
 void
 check_connect_failed(struct check *check, int error)
 {
+	/* With a source, the error is that it is no address of this host, which
+	 * sessions find as well. */
+	bool ports = error == EADDRNOTAVAIL &&
+	             server_source(check->server)->kind == SOURCE_NONE;
+
+	if (ports) {
+		check_skip(check, error);
+		return;
+	}
 	switch (error) {
 	case EMFILE:
 	case ENFILE:
@@ -196,6 +207,7 @@ check_connect_failed(struct check *check, int error)
 		check_skip(check, error);
 		return;
 	case EACCES:
+	case EADDRINUSE:
 	case EADDRNOTAVAIL:
 	case EAFNOSUPPORT:
 	case ENETDOWN:

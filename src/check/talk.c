@@ -15,6 +15,7 @@
 
 #include "base/secrets.h"
 #include "tls/context.h"
+#include "tls/memory.h"
 #include "tls/peer.h"
 
 /* The most bytes that are kept of an answer: a server that has sent more has
@@ -293,7 +294,7 @@ talk_verify_name(struct talk *t)
 }
 
 static bool
-talk_prepare_own(struct talk *t, struct err *err)
+talk_prepare_own(struct talk *t)
 {
 	bool ok = true;
 
@@ -301,7 +302,7 @@ talk_prepare_own(struct talk *t, struct err *err)
 	    t->ssl, t->plan.trust ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
 	if (t->plan.name)
 		ok = SSL_set_tlsext_host_name(t->ssl, t->plan.name) == 1;
-	return (ok && (!t->plan.trust || talk_verify_name(t))) || err_oom(err);
+	return ok && (!t->plan.trust || talk_verify_name(t));
 }
 
 /* Readies TLS as for sessions.  No TLS session is resumed, because the
@@ -316,6 +317,8 @@ talk_prepare_as_sessions(struct talk *t, struct err *err)
 	    .ip = addr->sa.sa_family == AF_UNIX ? NULL : addr_host(addr, text),
 	};
 
+	if (!tls_peer_lacks_name(SSL_get_SSL_CTX(t->ssl), &peer))
+		err = NULL;
 	return tls_peer_prepare(t->ssl, &peer, err);
 }
 
@@ -333,6 +336,8 @@ talk_take_context(const struct talk *t)
 	return context;
 }
 
+/* Returns false when TLS cannot begin; then err is set, unless memory is short.
+ */
 static bool
 talk_prepare_tls(struct talk *t, struct err *err)
 {
@@ -341,14 +346,15 @@ talk_prepare_tls(struct talk *t, struct err *err)
 	t->ssl = context ? SSL_new(context) : NULL;
 	tls_context_give_back(context);
 	if (!t->ssl || SSL_set_fd(t->ssl, t->fd) != 1)
-		return err_oom(err);
+		return false;
 	return t->plan.context ? talk_prepare_as_sessions(t, err)
-	                       : talk_prepare_own(t, err);
+	                       : talk_prepare_own(t);
 }
 
 static void
 talk_handshake(struct talk *t)
 {
+	uint64_t failures = tls_memory_failures_here();
 	int rc;
 
 	ERR_clear_error();
@@ -356,7 +362,11 @@ talk_handshake(struct talk *t)
 	if (rc == 1) {
 		t->phase = STEPS;
 		talk_run_steps(t);
-	} else if (talk_io_result(t, rc, 0) != -EAGAIN) {
+	} else if (talk_io_result(t, rc, 0) == -EAGAIN) {
+		return;
+	} else if (failures != tls_memory_failures_here()) {
+		talk_end_without(t, ENOMEM);
+	} else {
 		talk_end_tls(t);
 	}
 }
@@ -364,15 +374,17 @@ talk_handshake(struct talk *t)
 static void
 talk_start_tls(struct talk *t)
 {
-	struct err err;
+	struct err err = {.text = ""};
 
 	t->phase = t->plan.tls ? HANDSHAKE : STEPS;
 	if (!t->plan.tls)
 		talk_run_steps(t);
 	else if (talk_prepare_tls(t, &err))
 		talk_handshake(t);
-	else
+	else if (*err.text)
 		talk_end(t, CHECK_STATUS_SOCKERR, 0, err.text);
+	else
+		talk_end_without(t, ENOMEM);
 }
 
 static bool

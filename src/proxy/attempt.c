@@ -29,7 +29,10 @@ struct verdict
 attempt_give_up(
     struct session *s, enum close_cause cause, struct pool_thread *self)
 {
-	session_count(
-	    s, COUNT_BACKEND | COUNT_SERVER, COUNTER_CONNECT_ERRORS, 1, self);
+	unsigned where = cause == CAUSE_NO_RESOURCE
+	                     ? COUNT_BACKEND
+	                     : COUNT_BACKEND | COUNT_SERVER;
+
+	session_count(s, where, COUNTER_CONNECT_ERRORS, 1, self);
 	return attempt_end(s, cause);
 }

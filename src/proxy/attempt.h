@@ -14,8 +14,9 @@
 void attempt_note_ejected(struct session *s);
 
 /* Closes the session, which got no server.  Counts a connect error of the
- * backend, and of s->server if there is one.  An attempt that was followed by
- * another one has been counted as a retry instead. */
+ * backend, and of s->server if there is one and CAUSE_NO_RESOURCE does not
+ * blame lfproxy.  An attempt that was followed by another one has been counted
+ * as a retry instead. */
 struct verdict attempt_give_up(
     struct session *s, enum close_cause cause, struct pool_thread *self);
 

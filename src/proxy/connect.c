@@ -56,6 +56,8 @@ tls_failure_text(const struct session *s, char *out, size_t size)
 #define ERROR_NESTED_TLS EXDEV
 #define ERROR_NO_TLS     EPROTONOSUPPORT /* see starttls_read_answer */
 #define ERROR_ANSWER     EBADMSG         /* likewise */
+#define ERROR_NO_NAME    ENOKEY          /* see handshake.c */
+#define ERROR_OPTION     ENOPROTOOPT     /* see upstream_connect */
 
 /* Returns the text for an error that has a meaning of its own here; NULL:
  * strerror has the text. */
@@ -70,6 +72,12 @@ own_reason(int error)
 		return "the client's TLS is passed on, and the server has TLS "
 		       "of its own; write tls=off for the server, or tls=NAME "
 		       "behind the address of listen";
+	case ERROR_NO_NAME:
+		return "TLS: no name is known to check in the server's "
+		       "certificate; set name in its [tls] section";
+	case ERROR_OPTION:
+		return "an option of the connection was refused, see the "
+		       "warning about it";
 	case ERROR_NO_TLS:
 		return "the server offers no TLS: N is its answer to the "
 		       "SSLRequest";
@@ -121,17 +129,26 @@ failure_of(const struct session *s)
 	           : FAILURE_CONNECT;
 }
 
-/* Counts a failed connect against the server, for balancing and for its health,
- * unless lfproxy or the client is the cause.  For ewma the connect took at
- * least timeout_connect: a server that refuses at once is not a quick one. */
+/* Returns whether lfproxy, its configuration or the client is the cause of the
+ * failure, and not the server. */
+static bool
+is_our_failure(const struct session *s, int error)
+{
+	return resource_of(error) != RESOURCES || is_clients_family(s, error) ||
+	       error == EDESTADDRREQ || error == ERROR_NESTED_TLS ||
+	       error == ERROR_NO_NAME || error == ERROR_OPTION;
+}
+
+/* Counts a failed connect against the server, for balancing and for its health.
+ * For ewma the connect took at least timeout_connect: a server that refuses at
+ * once is not a quick one. */
 static void
 blame_server(struct session *s, int error, struct pool_thread *self)
 {
 	uint64_t us = session_backend(s)->spec->timeout_connect_ms * 1000;
 	uint64_t took_us = (clock_now_ns() - s->connecting_ns) / 1000;
 
-	if (resource_of(error) != RESOURCES || is_clients_family(s, error) ||
-	    error == EDESTADDRREQ || error == ERROR_NESTED_TLS)
+	if (is_our_failure(s, error))
 		return;
 	note_ewma(s, took_us > us ? took_us : us, self);
 	if (server_note_failure(s->server, failure_of(s), error))

@@ -94,6 +94,8 @@ advance(struct side *side, struct pool_thread *self)
 	    tls_counters_key_operations_here() - signed_before);
 	tls_side_end(side, &io);
 	rc = send_flight(side, &io);
+	if (progress == TLS_PROGRESS_FAILED && tls_conn_lacks_memory(side->tls))
+		return -ENOMEM;
 	if (progress == TLS_PROGRESS_FAILED && io.ended)
 		return io.error ? -io.error : -ECONNRESET;
 	if (progress == TLS_PROGRESS_FAILED)
@@ -217,10 +219,18 @@ note_client_protocol(struct session *s)
 }
 
 static struct verdict
+client_lacks_memory(struct pool_thread *self)
+{
+	(void)exhaustion_note(&proxy_of(self)->exhaustion, ENOMEM,
+	    "a TLS handshake with a client failed");
+	return verdict_close(CAUSE_NO_RESOURCE);
+}
+
+static struct verdict
 client_failed(struct session *s, int error, struct pool_thread *self)
 {
 	if (error == ENOMEM)
-		return verdict_close(CAUSE_NO_RESOURCE);
+		return client_lacks_memory(self);
 	if (error != EPROTO)
 		return verdict_close(CAUSE_CLIENT_GONE);
 	note_client_name(s);
@@ -275,7 +285,7 @@ handshake_step(struct session *s, struct pool_thread *self)
 			return verdict(STEP_WAIT);
 		}
 		if (!begin_with_client(s))
-			return verdict_close(CAUSE_NO_RESOURCE);
+			return client_lacks_memory(self);
 	}
 	next = go_on(s, HANDLE_CLIENT, self, &error);
 	switch (next) {
@@ -294,8 +304,8 @@ handshake_step(struct session *s, struct pool_thread *self)
 /* -- with the server -- */
 
 /* Readies the handshake: the SNI, the name that the server's certificate must
- * have, and the session to resume.  Returns 0, or -EPROTO when no name is known
- * that could be checked, or memory is short. */
+ * have, and the session to resume.  Returns 0, -ENOMEM, or -ENOKEY when a name
+ * has to be checked and none is known. */
 static int
 prepare_peer(const struct session *s, SSL *ssl)
 {
@@ -309,7 +319,9 @@ prepare_peer(const struct session *s, SSL *ssl)
 	    .resume = s->server->resume,
 	};
 
-	return tls_peer_prepare(ssl, &peer, NULL) ? 0 : -EPROTO;
+	if (tls_peer_lacks_name(SSL_get_SSL_CTX(ssl), &peer))
+		return -ENOKEY;
+	return tls_peer_prepare(ssl, &peer, NULL) ? 0 : -ENOMEM;
 }
 
 /* Begins the handshake with the server.  Makes lfproxy's first message in this

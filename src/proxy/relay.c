@@ -493,6 +493,19 @@ waits_to_seal(const struct session *s, enum handle_side to)
 	       !s->side[to].sealed;
 }
 
+/* Returns whether TLS with that side has ended because memory was short, which
+ * is reported. */
+static bool
+tls_lacks_memory(const struct session *s, enum handle_side which,
+    const struct pool_thread *self)
+{
+	const struct tls_conn *tls = s->side[which].tls;
+
+	return tls && tls_conn_lacks_memory(tls) &&
+	       exhaustion_note(&proxy_of(self)->exhaustion, ENOMEM,
+	           "the TLS connection of a session failed");
+}
+
 struct verdict
 relay_step(struct session *s, struct pool_thread *self)
 {
@@ -510,7 +523,9 @@ relay_step(struct session *s, struct pool_thread *self)
 	note_first_end(s);
 	if ((uint32_t)turn_now_ms(self) - s->counted_ms >= 1000)
 		session_count_bytes(s, self);
-	if (up == FLOW_NO_MEMORY || down == FLOW_NO_MEMORY)
+	if (up == FLOW_NO_MEMORY || down == FLOW_NO_MEMORY ||
+	    tls_lacks_memory(s, HANDLE_CLIENT, self) ||
+	    tls_lacks_memory(s, HANDLE_SERVER, self))
 		return verdict_close(CAUSE_NO_RESOURCE);
 	if (server_ended_unused(s))
 		return client_wants_server(s) ? verdict(STEP_REPLACE)

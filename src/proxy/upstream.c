@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "model/source_ports.h"
 #include "net/sock.h"
+#include "proxy/exhaustion.h"
 #include "proxy/inspection.h"
 #include "proxy/session_tls.h"
 
@@ -96,6 +97,9 @@ connect_by(const struct session *s, const struct sock_way *way,
 	*ret_port_taken = fd == -EADDRINUSE || fd == -EADDRNOTAVAIL;
 	if (refusal.option && fd != -EADDRINUSE)
 		log_option_refused(s->server, &refusal);
+	if (refusal.option && refusal.essential && !*ret_port_taken &&
+	    resource_of(-fd) == RESOURCES)
+		return -ENOPROTOOPT;
 	return fd;
 }
 
@@ -129,6 +133,7 @@ upstream_connect(struct session *s, bool *ret_connected)
 	struct sock_way way;
 	struct addr source;
 	bool ignored;
+	int fd;
 
 	if (!map_port(s))
 		return -EDESTADDRREQ;
@@ -136,7 +141,8 @@ upstream_connect(struct session *s, bool *ret_connected)
 		return -EAFNOSUPPORT;
 	if (s->server->ports)
 		return connect_from_range(s, &way, &source, ret_connected);
-	return connect_by(s, &way, ret_connected, &ignored);
+	fd = connect_by(s, &way, ret_connected, &ignored);
+	return fd == -EADDRINUSE ? -EADDRNOTAVAIL : fd;
 }
 
 /* Makes the PROXY header.  It is made again for each server that is tried, and

@@ -11,10 +11,11 @@
 
 /* Starts a connect to s->server, with the source and the options of the
  * configuration.  Returns the descriptor, or -errno: -EADDRNOTAVAIL when no
- * source port is left, -EDESTADDRREQ when the server takes the client's port
- * and there is none, -EAFNOSUPPORT when the client's address is the source and
- * cannot be used.  *ret_connected: the server has accepted already.  Runs on
- * the session's owner. */
+ * source port is left or the source is not an address of this host,
+ * -ENOPROTOOPT when an option was refused, -EDESTADDRREQ when the server takes
+ * the client's port and there is none, -EAFNOSUPPORT when the client's address
+ * is the source and cannot be used.  *ret_connected: the server has accepted
+ * already.  Runs on the session's owner. */
 int upstream_connect(struct session *s, bool *ret_connected) MUST_CHECK;
 
 /* Returns whether s->server is sent a PROXY header, or a request for TLS. */

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "tls/memory.h"
+
 /* The size of a record's data.  Records are short at first, so that the peer
  * can use the first bytes before a long record has arrived, and long, which
  * costs less, once RECORDS_SHORT bytes were sent without a pause. */
@@ -27,7 +29,8 @@ struct tls_conn {
 	size_t got;                  /* bytes that the call has read */
 	/* Bytes sent since the last pause, up to RECORDS_SHORT. */
 	uint32_t sent;
-	bool broken;
+	bool broken, lacks_memory;
+	uint64_t memory_failures;  /* before the present call */
 	uint64_t sent_ms;          /* the last write */
 	unsigned long failure;     /* OpenSSL's code; 0: none */
 	uint8_t *kept;             /* from the heap */
@@ -180,12 +183,19 @@ tls_conn_ssl(const struct tls_conn *conn)
 	return conn->ssl;
 }
 
+bool
+tls_conn_lacks_memory(const struct tls_conn *conn)
+{
+	return conn->lacks_memory;
+}
+
 /* Prepares for a call of OpenSSL. */
 static void
 call_begin(struct tls_conn *conn, struct tls_io *io)
 {
 	conn->io = io;
 	conn->got = 0;
+	conn->memory_failures = tls_memory_failures_here();
 }
 
 /* Ends a call of OpenSSL that has returned result.  Returns SSL_get_error, and
@@ -202,6 +212,8 @@ call_ended(struct tls_conn *conn, int result)
 	if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_ZERO_RETURN) {
 		conn->broken = true;
 		conn->failure = ERR_peek_error();
+		conn->lacks_memory =
+		    conn->memory_failures != tls_memory_failures_here();
 	}
 	ERR_clear_error();
 	return error;

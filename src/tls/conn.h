@@ -82,6 +82,10 @@ bool tls_conn_computes_long(const struct tls_conn *conn);
  * socket has ended or failed.  Valid as long as the process lives. */
 const char *tls_conn_failure(const struct tls_conn *conn);
 
+/* Returns whether the connection is broken because memory was short here, so
+ * that the peer is not at fault. */
+bool tls_conn_lacks_memory(const struct tls_conn *conn);
+
 /* Returns whether the connection is broken because of the peer's certificate;
  * SSL_get_verify_result then says more. */
 bool tls_conn_failed_to_verify(const struct tls_conn *conn);

@@ -82,6 +82,14 @@ count_blocks(uint64_t blocks, uint64_t bytes)
 
 /* -- OpenSSL's allocations -- */
 
+static _Thread_local uint64_t failures_here;
+
+uint64_t
+tls_memory_failures_here(void)
+{
+	return failures_here;
+}
+
 /* Returns NULL for size 0, as CRYPTO_malloc does by default. */
 static void *
 crypto_malloc(size_t size, const char *file, int line)
@@ -90,15 +98,17 @@ crypto_malloc(size_t size, const char *file, int line)
 
 	(void)file;
 	(void)line;
-	if (size == 0 || fault_fails(FAULT_TLS_MEMORY))
+	if (size == 0)
 		return NULL;
 	if (protections > 0)
 		block = tls_memory_area_malloc(size);
 	if (block)
 		return block;
-	block = malloc(size);
+	block = fault_fails(FAULT_TLS_MEMORY) ? NULL : malloc(size);
 	if (block)
 		count_blocks(1, memory_of_block(block));
+	else
+		failures_here++;
 	return block;
 }
 
@@ -155,6 +165,8 @@ crypto_realloc(void *block, size_t size, const char *file, int line)
 	/* After a failed realloc(3) the old block stays. */
 	if (grown)
 		count_blocks(0, memory_of_block(grown) - old_bytes);
+	else
+		failures_here++;
 	return grown;
 }
 

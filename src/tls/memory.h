@@ -18,6 +18,8 @@
 #ifndef TLS_MEMORY_H
 #define TLS_MEMORY_H
 
+#include <stdint.h>
+
 #include "base/memory_use.h"
 
 /* Starts counting.  To be called before any other function of OpenSSL, and of
@@ -29,6 +31,11 @@ void tls_memory_init(void);
 void tls_memory_protect(void);
 /* Ends what tls_memory_protect began. */
 void tls_memory_unprotect(void);
+
+/* Returns how many allocations of OpenSSL have failed on the calling thread.  A
+ * call of OpenSSL that fails while the number grows lacks memory, whatever
+ * error it reports. */
+uint64_t tls_memory_failures_here(void);
 
 /* Returns the memory that OpenSSL uses.  The protected area counts as mapped.
  * Any thread. */

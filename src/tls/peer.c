@@ -293,6 +293,17 @@ name_check_set(X509_VERIFY_PARAM *param, const char *name)
 	return X509_VERIFY_PARAM_set1_host(param, name, 0) == 1;
 }
 
+bool
+tls_peer_lacks_name(const SSL_CTX *context, const struct tls_peer *peer)
+{
+	const struct tls_store *store = tls_store_of(context);
+	const char *name =
+	    choose_name(store, peer, tls_peer_sni(context, peer));
+
+	return store->verify &&
+	       (!name || !*name || strlen(name) >= TLS_NAME_SIZE);
+}
+
 /* Makes the name be checked if the settings say so; *ret_name is NULL
  * otherwise. */
 static bool

@@ -38,6 +38,10 @@ bool tls_peer_passes_sni(const SSL_CTX *context);
  * the settings.  The text is borrowed from context or from peer. */
 const char *tls_peer_sni(const SSL_CTX *context, const struct tls_peer *peer);
 
+/* Returns whether a name has to be checked in the server's certificate and none
+ * is known, as with `sni = client` for a client that has sent none. */
+bool tls_peer_lacks_name(const SSL_CTX *context, const struct tls_peer *peer);
+
 /* Makes all connections of another library's SSL_CTX, which has its settings
  * from tls_context_apply, check the name that tls_peer_prepare would check.
  * Sets neither SNI nor session.  Returns as tls_peer_prepare. */

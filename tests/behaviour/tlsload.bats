@@ -368,7 +368,8 @@ faulty() {
 	certificates
 	start_streams plain
 	start_streams secure --secure --cert "$T/both.pem"
-	BACKENDS='retries = 0'
+	# A failure that is charged to a server is told.
+	BACKENDS=$'retries = 0\neject_after = 1\neject_on = connect,reset'
 	proxied >"$T/in"
 	export "${1?}"
 	start_lfproxy <"$T/in"
@@ -377,6 +378,8 @@ faulty() {
 	wait_for 60 in_order
 	grep -q "${TOLD:-Cannot allocate memory\|Too many open files}" "$LFPROXY_LOG" ||
 	    fail "nothing has failed"
+	! grep 'failures* in a row' "$LFPROXY_LOG" ||
+	    fail "a server is blamed"
 	stop_lfproxy
 	stop_others
 	PIDS=()
@@ -395,6 +398,29 @@ faulty() {
 
 # bats test_tags=unsanitized
 @test "tlsload: OpenSSL's allocations that fail end their sessions alone" {
-	TOLD='malloc failure\|internal error' \
-	    faulty LFPROXY_FAULT_TLS_MEMORY=ENOMEM:0.3%:after=20000:count=200
+	faulty LFPROXY_FAULT_TLS_MEMORY=ENOMEM:0.3%:after=20000:count=200
+}
+
+# bats test_tags=unsanitized
+@test "tlsload: memory that is short here is charged to no server" {
+	local LFPROXY=$FAULTY
+
+	[ -x "$FAULTY" ] || skip "no $FAULTY; make MODE=fault builds it"
+	certificates
+	start_streams plain
+	start_streams secure --secure --cert "$T/both.pem"
+	BACKENDS=$'retries = 0\neject_after = 1\neject_on = connect,reset'
+	proxied >"$T/in"
+	LFPROXY_FAULT_TLS_MEMORY=ENOMEM:1%:after=20000:count=400 \
+	    start_lfproxy <"$T/in"
+	for _ in $(seq 30); do
+		timeout 100 "$TOOLS/streamer" client "127.0.0.1:$(port out)" \
+		    --connections 10 --up 1000 --down 1000 --deadline 90 \
+		    >"$T/round" 2>&1 || :
+	done
+	grep -q 'Cannot allocate memory' "$LFPROXY_LOG" ||
+	    fail "nothing has failed"
+	! grep 'failures* in a row' "$LFPROXY_LOG" || fail "a server is blamed"
+	equal "connect errors of the server" 0 "$(ctl show stat |
+	    awk -F, '$1 == "secure" && $2 == "s" { print $14 }')"
 }
