@@ -4,25 +4,33 @@
  * of commands would be parsed as a list of objects.  `help` and the HTTP API do
  * not show these commands.
  */
+#include <openssl/provider.h>
+
 #include "commands/call.h"
 #include "commands/command.h"
 #include "commands/commands.h"
 
-#define NO_MAP      "Unknown map identifier. Please use #<id> or <file>."
-#define NO_CRT_LIST "lfproxy has no crt-lists; see 'show tls'."
+#define NO_MAP       "Unknown map identifier. Please use #<id> or <file>."
+#define EXPERIMENTAL "This command is restricted to experimental mode only."
+#define NO_MODE      "lfproxy has no commands that such a mode would allow."
+#define NO_CRT_LIST  "lfproxy has no crt-lists; see 'show tls'."
 #define NO_OCSP                                                                \
 	"lfproxy reads OCSP responses from files beside the certificates."
 
 /* missing: the error for fewer than `least` arguments.  empty: the answer to no
  * argument, if that is none of the errors. */
-#define ABSENT_ROW(words, level, usage, least, missing, empty, unknown)        \
+#define ABSENT_ROW(...) ABSENT_ROW_OF(run_absent, __VA_ARGS__)
+#define ABSENT_ROW_OF(                                                         \
+    run, words, level, usage, least, missing, empty, unknown)                  \
 	{                                                                      \
-		{(words), LEVEL_##level, run_absent, ARGS_OWN, (usage), "",    \
+		{(words), LEVEL_##level, (run), ARGS_OWN, (usage), "",         \
 		    {NULL, NULL, 0, 0}},                                       \
 		    (least), (missing), (empty), (unknown)                     \
 	}
 
 static bool run_absent(struct call *call);
+static bool run_commit_map(struct call *call);
+static bool run_ssl_providers(struct call *call);
 
 static const struct absent {
 	struct command command;
@@ -46,14 +54,16 @@ static const struct absent {
     ABSENT_ROW(
         "clear map", USER, "<map>", 1, "Missing map identifier.", NULL, NO_MAP),
     ABSENT_ROW("prepare map", USER, "<map>", 0, NULL, NULL, NO_MAP),
-    ABSENT_ROW("commit map", USER, "@<ver> <map>", 1, "Missing version number.",
-        NULL, NO_MAP),
+    ABSENT_ROW_OF(run_commit_map, "commit map", USER, "@<ver> <map>", 0, NULL,
+        NULL, NULL),
     ABSENT_ROW("show ssl crt-list", ADMIN, "[<crtlist>]", 0, NULL, "",
         "didn't find the specified filename"),
     ABSENT_ROW("add ssl crt-list", ADMIN, "<crtlist> <payload>", 0, NULL, NULL,
         NO_CRT_LIST),
     ABSENT_ROW(
         "del ssl crt-list", ADMIN, "<crtlist>", 0, NULL, NULL, NO_CRT_LIST),
+    ABSENT_ROW_OF(
+        run_ssl_providers, "show ssl providers", USER, "", 0, NULL, NULL, NULL),
     ABSENT_ROW("show ssl ocsp-response", USER, "", 0, NULL, NULL, NO_OCSP),
     ABSENT_ROW("show ssl ocsp-updates", USER, "", 0, NULL,
         "OCSP Certid | Path | Next Update | Last Update | Successes | "
@@ -70,7 +80,23 @@ static const struct absent {
         "lfproxy renews no certificates."),
     ABSENT_ROW("show cache", USER, "", 0, NULL, "", "lfproxy has no caches."),
     ABSENT_ROW("show peers", USER, "", 0, NULL, "", "lfproxy has no peers."),
-    ABSENT_ROW("get var", OPERATOR, "", 0, NULL, NULL, "Variable not found."),
+    ABSENT_ROW("get var", OPERATOR, "<name>", 1,
+        "Missing process-wide variable identifier.", NULL,
+        "Variable not found."),
+    ABSENT_ROW("set var", USER, "", 0, NULL, NULL, EXPERIMENTAL),
+    ABSENT_ROW("show anon", USER, "", 0, NULL, "Anonymized mode disabled\n",
+        "lfproxy does not anonymize its answers."),
+    ABSENT_ROW("set anon", USER, "", 0, NULL, NULL,
+        "lfproxy does not anonymize its answers."),
+    ABSENT_ROW("show startup-logs", USER, "", 0, NULL, "",
+        "lfproxy writes its warnings to its log."),
+    ABSENT_ROW("show quic", USER, "", 0, NULL, "", "lfproxy has no QUIC."),
+    ABSENT_ROW("dump stats-file", ADMIN, "", 0, NULL, NULL,
+        "lfproxy has no stats-file; its state file has the counters."),
+    ABSENT_ROW("show ssl sni", USER, "", 0, NULL, NULL,
+        "lfproxy lists no names; see 'show ssl cert'."),
+    ABSENT_ROW("experimental-mode", USER, "", 0, NULL, NULL, NO_MODE),
+    ABSENT_ROW("expert-mode", USER, "", 0, NULL, NULL, NO_MODE),
 };
 
 static bool
@@ -85,6 +111,33 @@ run_absent(struct call *call)
 	if (n > 0 || !a->empty)
 		return err_set(call->err, "%s", a->unknown);
 	fputs(a->empty, call->out);
+	return true;
+}
+
+static bool
+run_commit_map(struct call *call)
+{
+	if (!call->args[0] || call->args[0][0] != '@')
+		return err_set(call->err, "Missing version number.");
+	if (!call->args[1])
+		return err_set(call->err, "Missing map identifier.");
+	return err_set(call->err, NO_MAP);
+}
+
+/* An OSSL_PROVIDER_do_all callback. */
+static int
+put_provider(OSSL_PROVIDER *provider, void *out)
+{
+	fprintf(out, "\t- %s\n", OSSL_PROVIDER_get0_name(provider));
+	return 1;
+}
+
+/* Unlike the other commands of this file, this one has something to show. */
+static bool
+run_ssl_providers(struct call *call)
+{
+	fputs("Loaded providers : \n", call->out);
+	(void)OSSL_PROVIDER_do_all(NULL, put_provider, call->out);
 	return true;
 }
 
