@@ -23,6 +23,7 @@ struct ini_file {
 	char *before;    /* the file as it was read */
 	size_t before_size;
 	bool changed;
+	bool written; /* for the owner: the file has the edits now */
 };
 
 /* Reads the file.  Returns NULL with err set. */

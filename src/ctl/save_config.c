@@ -201,18 +201,55 @@ save_changes(struct saving *s, json_t *drift)
 
 /* -- files -- */
 
-/* Writes the files that were changed; former: as they were before. */
+/* Writes the files that were changed.  Returns false with err set at the first
+ * one that cannot be written. */
 static bool
-write_files(struct saving *s, bool former)
+write_files(struct saving *s)
 {
 	list_for_each (node, &s->files) {
 		struct ini_file *file =
 		    container_of(node, struct ini_file, node);
 
-		if (file->changed && !ini_file_write(file, former, &s->err))
+		if (!file->changed)
+			continue;
+		if (!ini_file_write(file, false, &s->err))
 			return false;
+		file->written = true;
 	}
 	return true;
+}
+
+/* Puts the files that were written back, each one if it can.  Returns true if
+ * no file has the edits any more; otherwise prints the state of each file. */
+static bool
+put_files_back(struct saving *s)
+{
+	struct err err;
+	bool all = true;
+
+	list_for_each (node, &s->files) {
+		struct ini_file *file =
+		    container_of(node, struct ini_file, node);
+
+		if (!file->written)
+			continue;
+		file->written = !ini_file_write(file, true, &err);
+		if (file->written)
+			fprintf(stderr,
+			    "lfproxyctl: %s was changed and cannot be put "
+			    "back: %s\n",
+			    file->path, err.text);
+		all &= !file->written;
+	}
+	list_for_each (node, &s->files) {
+		struct ini_file *file =
+		    container_of(node, struct ini_file, node);
+
+		if (!all && file->changed && !file->written)
+			fprintf(stderr, "lfproxyctl: %s is as it was before\n",
+			    file->path);
+	}
+	return all;
 }
 
 /* Makes lfproxy read the files.  Returns false with err set if they are not
@@ -232,21 +269,6 @@ check_files(struct saving *s)
 		    json_string_value(json_array_get(errors, 0)));
 	json_decref(drift);
 	return ok;
-}
-
-static bool
-write_and_check(struct saving *s)
-{
-	struct err why;
-
-	if (write_files(s, false) && check_files(s))
-		return true;
-	why = s->err;
-	if (write_files(s, true))
-		s->err = why;
-	else
-		fprintf(stderr, "lfproxyctl: %s\n", why.text);
-	return false;
 }
 
 /* Returns whether the files are those that were loaded, since lines are found
@@ -271,7 +293,7 @@ ctl_save_config(const char *where, bool dry_run)
 {
 	struct saving s = {.where = where, .dry_run = dry_run};
 	json_t *drift;
-	bool ok;
+	bool ok, none;
 
 	list_init(&s.files);
 	drift = ask_drift(&s);
@@ -280,13 +302,16 @@ ctl_save_config(const char *where, bool dry_run)
 		return CTL_NO_ANSWER;
 	}
 	ok = files_are_loaded(&s, drift) && save_changes(&s, drift) &&
-	     (dry_run || write_and_check(&s));
+	     (dry_run || (write_files(&s) && check_files(&s)));
+	none = ok || put_files_back(&s);
 	if (ok)
 		printf("%zu change%s %s, %zu left.\n", s.saved, text_s(s.saved),
 		    dry_run ? "would be saved" : "saved", s.left);
 	else
-		fprintf(
-		    stderr, "lfproxyctl: nothing was saved: %s\n", s.err.text);
+		fprintf(stderr, "lfproxyctl: %s: %s\n",
+		    none ? "nothing was saved"
+		         : "the changes were saved in a part of the files",
+		    s.err.text);
 	json_decref(drift);
 	list_for_each_safe (node, &s.files)
 		ini_file_free(container_of(node, struct ini_file, node));

@@ -252,6 +252,38 @@ farm() {
 	[[ $output != *maxconn* ]] || fail "$output"
 }
 
+# A folder takes the place of one of the files on the way between what was written
+# and its check: nothing can be written there.
+@test "drift: a file that cannot be put back is named, and the others are" {
+	farm "$(common)"
+	cp "$T/all.ini" "$T/second.ini"
+	ctl set maxconn frontend web 50
+	ctl set maxconn global 100
+	cat >"$T/between" <<-END
+		#!/bin/sh
+		if [ -e "$T/asked" ]; then
+			mv "$T/lfproxy.ini" "$T/written.ini"
+			mkdir "$T/lfproxy.ini"
+		fi
+		: >"$T/asked"
+		exec socat -t 60 - "UNIX-CONNECT:$ADMIN"
+	END
+	chmod +x "$T/between"
+	spawn between socat -t 60 "UNIX-LISTEN:$T/between.sock,fork" \
+	    "EXEC:$T/between"
+	wait_for 10 unix_listens "$T/between.sock"
+	run -1 "$CTL" -S "$T/between.sock" save config
+	end between
+	[[ $output == *"lfproxyctl: $T/lfproxy.ini was changed and cannot be put back: "* ]] ||
+	    fail "$output"
+	[[ $output == *"lfproxyctl: $T/all.ini is as it was before"* ]] ||
+	    fail "$output"
+	[[ $output == *"lfproxyctl: the changes were saved in a part of the files: "* ]] ||
+	    fail "$output"
+	[[ $output != *"nothing was saved"* ]]
+	cmp "$T/all.ini" "$T/second.ini"
+}
+
 # The file gets a wrong line on the way between what was written and its check.
 @test "drift: files that lfproxy does not accept are put back" {
 	farm "$(common)"
