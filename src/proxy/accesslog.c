@@ -163,14 +163,13 @@ void
 accesslog_ongoing(const struct session *s, struct pool_thread *self)
 {
 	const struct frontend *f = s->frontend;
-	uint64_t every_ms = f->spec->log_every_ms, deadline_ms;
+	uint64_t deadline_ms;
 
-	if (f->logs_n == 0 || every_ms == 0 || s->state == SESSION_FLUSHING)
+	if (f->logs_n == 0 || !session_is_relaying(s))
 		return;
 	deadline_ms = atomic_load_relaxed(&proxy_of(self)->deadlines[s->index]);
-	if ((deadline_ms - s->accepted_ms) % every_ms != 0)
-		return;
-	write_now(s, LINE_ONGOING, self);
+	if (accesslog_is_due(s, deadline_ms, turn_now_ms(self)))
+		write_now(s, LINE_ONGOING, self);
 }
 
 /* Looks up the syslog daemon's address, on the writer's thread, which may

@@ -39,8 +39,8 @@ void accesslog_write(
  * is connected.  Runs on the session's owner. */
 void accesslog_connected(const struct session *s, struct pool_thread *self);
 
-/* Writes a line if the deadline of the session, which has passed, is that of
- * log_every.  Runs on the session's owner. */
+/* Writes a line if one of log_every has become due since the session's deadline
+ * was set, which is about to be replaced.  Runs on the session's owner. */
 void accesslog_ongoing(const struct session *s, struct pool_thread *self);
 
 /* Returns when a relayed session is to be logged next; UINT64_MAX: never. */
@@ -52,6 +52,23 @@ accesslog_deadline(const struct session *s, uint64_t now_ms)
 	if (every_ms == 0)
 		return UINT64_MAX;
 	return now_ms + every_ms - (now_ms - s->accepted_ms) % every_ms;
+}
+
+/* Returns whether a line of log_every has become due by now, if the session's
+ * deadline was deadline_ms: no deadline is later than the next line, so that
+ * line was due at the deadline or behind it.  Lines are of connected sessions.
+ */
+static inline bool
+accesslog_is_due(const struct session *s, uint64_t deadline_ms, uint64_t now_ms)
+{
+	uint64_t every_ms = s->frontend->spec->log_every_ms, due_ms;
+
+	if (every_ms == 0 || deadline_ms < s->accepted_ms ||
+	    deadline_ms > now_ms)
+		return false;
+	due_ms = deadline_ms + every_ms - 1;
+	due_ms -= (due_ms - s->accepted_ms) % every_ms;
+	return due_ms <= now_ms && due_ms > s->connected_ms;
 }
 
 /* Returns whether one of the frontend's logs has a last line for every session

@@ -262,6 +262,7 @@ session_set_deadline(struct session *s, struct pool_thread *self)
 	bool draining = atomic_load_seq(&proxy->idle_ms) > 0;
 	uint64_t deadline = state_ends_ms(s, proxy, turn_now_ms(self));
 
+	accesslog_ongoing(s, self);
 	if (deadline > 0)
 		deadline = min_u64(deadline, session_first_byte_ends_ms(s));
 	proxy_set_deadline(proxy, s->index, deadline); /* [P27] */

@@ -223,10 +223,8 @@ on_deadline(struct session *s, struct pool_thread *self)
 {
 	if (session_first_byte_is_late(s, self))
 		return verdict_close(CAUSE_FIRST_BYTE_LATE);
-	if (!session_is_connecting(s)) {
-		accesslog_ongoing(s, self);
+	if (!session_is_connecting(s))
 		return session_relay_timeout(s, self);
-	}
 	/* The first byte has arrived, so the state's own deadline applies. */
 	session_set_deadline(s, self);
 	return session_deadline_passed(s, self) ? state_timeout(s, self)

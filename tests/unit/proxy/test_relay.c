@@ -2,6 +2,7 @@
  * The relay between two pairs of sockets, where the kernel or the clock has to
  * do something that it does not do to order.
  */
+#include "proxy/accesslog.h"
 #include "proxy/session_deadline.h"
 #include "relay_stage.h"
 
@@ -60,6 +61,29 @@ a_deadline_that_has_passed_is_not_moved_on_by_bytes(void **state)
 	/* Who looks at it does. */
 	expect_wait(session_relay_timeout(st->session, &st->self));
 	assert_int_equal(deadline(), NOW_MS + 2000);
+}
+
+/* Symptom: a line was left out if another deadline, a little earlier, was
+ * noticed after it was due. */
+static void
+a_line_is_due_behind_another_deadline(void **state)
+{
+	const struct session *s = stage.session;
+
+	(void)state;
+	stage.frontend_spec.log_every_ms = 1000;
+	assert_true(accesslog_is_due(s, NOW_MS + 1000, NOW_MS + 1000));
+	assert_true(accesslog_is_due(s, NOW_MS + 999, NOW_MS + 1001));
+	assert_true(accesslog_is_due(s, NOW_MS + 1500, NOW_MS + 2000));
+	assert_false(accesslog_is_due(s, NOW_MS + 999, NOW_MS + 999));
+	assert_false(accesslog_is_due(s, NOW_MS + 1001, NOW_MS + 1999));
+	assert_false(accesslog_is_due(s, NOW_MS + 1000, NOW_MS + 999));
+	/* When the session was connected its first line was not due. */
+	assert_false(accesslog_is_due(s, NOW_MS, NOW_MS + 500));
+	assert_false(accesslog_is_due(s, 0, NOW_MS + 5000));
+	assert_false(accesslog_is_due(s, UINT64_MAX, NOW_MS + 5000));
+	stage.frontend_spec.log_every_ms = 0;
+	assert_false(accesslog_is_due(s, NOW_MS + 1000, NOW_MS + 1000));
 }
 
 /* Sends the text, and standard error's descriptor with it. */
@@ -128,6 +152,7 @@ main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 	    T(a_deadline_that_has_passed_is_not_moved_on_by_bytes),
+	    T(a_line_is_due_behind_another_deadline),
 	    T(bytes_behind_a_descriptor_do_not_stay),
 	    T(a_fast_open_without_its_cookie_goes_on),
 	};
