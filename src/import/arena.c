@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sysexits.h>
 
 #define PIECE_SIZE 16384
 
@@ -20,7 +21,7 @@ static void
 end_without_memory(void)
 {
 	fputs("lfproxyctl: out of memory\n", stderr);
-	exit(2);
+	exit(EX_OSERR);
 }
 
 void

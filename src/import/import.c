@@ -80,12 +80,22 @@ convert_file(enum import_kind kind, const char *path, FILE *out, FILE *errors)
 enum import_result
 import_command(int argc, const char *const *argv, FILE *out, FILE *errors)
 {
-	size_t n = sizeof(kinds) / sizeof(kinds[0]);
+	size_t n = sizeof(kinds) / sizeof(kinds[0]), i = 0;
 
-	for (size_t i = 0; argc == 2 && i < n; i++)
-		if (strcmp(argv[0], kinds[i].name) == 0)
-			return convert_file(
-			    (enum import_kind)i, argv[1], out, errors);
+	while (i < n && argc > 0 && strcmp(argv[0], kinds[i].name) != 0)
+		i++;
+	if (i < n && argc == 2)
+		return convert_file((enum import_kind)i, argv[1], out, errors);
+	if (i == n && argc > 0)
+		fprintf(errors,
+		    "lfproxyctl: cannot import '%s'; the formats are haproxy, "
+		    "for haproxy.cfg, and nginx, for an nginx.conf with a "
+		    "stream block\n",
+		    argv[0]);
+	else if (argc == 1)
+		fputs("lfproxyctl: import: the FILE is missing; - is standard "
+		      "input\n",
+		    errors);
 	fputs("usage: lfproxyctl import haproxy|nginx FILE\n", errors);
-	return IMPORT_FAILED;
+	return IMPORT_USAGE;
 }

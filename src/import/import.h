@@ -8,12 +8,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sysexits.h>
 
 /* The result of a conversion; the exit status of `lfproxyctl import`. */
 enum import_result {
-	IMPORT_SAME = 0,    /* clients see no difference */
-	IMPORT_DIFFERS = 1, /* some lines change what clients see */
-	IMPORT_FAILED = 2,  /* unreadable or unparsable: nothing is written */
+	IMPORT_SAME = EX_OK,        /* clients see no difference */
+	IMPORT_DIFFERS = 1,         /* some lines change what clients see */
+	IMPORT_FAILED = EX_DATAERR, /* unreadable or unparsable: nothing is
+	                               written */
+	IMPORT_USAGE = EX_USAGE,    /* the words are wrong */
 };
 
 enum import_kind {

@@ -117,7 +117,7 @@ refuse() {
 	printf '%s' "$2" >"$T/in.cfg"
 	run --separate-stderr "$CTL" import "$1" "$T/in.cfg"
 	echo "status $status: $output $stderr"
-	[ "$status" -eq 2 ]
+	[ "$status" -eq 65 ]
 	[ -z "$output" ]
 	[[ $stderr == *"in.cfg:$3"* ]]
 }
@@ -154,13 +154,19 @@ refuse() {
 	[[ $output == *'timeout_client = 10s'* ]] || fail "$output"
 }
 
-@test "import: a file that cannot be read, and wrong words, are status 2" {
-	run --separate-stderr "$CTL" import haproxy "$T/none.cfg"
-	[ "$status" -eq 2 ]
+@test "import: a file that cannot be read is status 65, wrong words are 64" {
+	local usage="usage: lfproxyctl import haproxy|nginx FILE"
+
+	run -65 --separate-stderr "$CTL" import haproxy "$T/none.cfg"
 	[[ $stderr == *"none.cfg: No such file"* ]]
-	run --separate-stderr "$CTL" import apache "$T/none.cfg"
-	[ "$status" -eq 2 ]
-	[[ $stderr == usage:* ]]
+	run -64 --separate-stderr "$CTL" import apache "$T/none.cfg"
+	[[ $stderr == *"cannot import 'apache'; the formats are haproxy, "*" nginx, "*$'\n'"$usage" ]]
+	run -64 --separate-stderr "$CTL" import "$T/haproxy.cfg"
+	[[ $stderr == *"haproxy.cfg'; the formats are "* ]]
+	run -64 --separate-stderr "$CTL" import nginx
+	[[ $stderr == *"the FILE is missing"*$'\n'"$usage" ]]
+	run -64 --separate-stderr "$CTL" import
+	equal "the answer" "$usage" "$stderr"
 }
 
 @test "import: standard input is read where the file is -" {
