@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sysexits.h>
 
 #include "base/err.h"
 
@@ -20,11 +21,12 @@
  * control/upgrade.h. */
 #define CTL_UPGRADE_MS 30000
 
+/* Exit statuses of lfproxyctl. */
 enum ctl_exit {
-	CTL_OK = 0,
+	CTL_OK = EX_OK,
 	CTL_ANSWER_IS_ERROR = 1,
-	CTL_USAGE = 2,
-	CTL_NO_ANSWER = 3,
+	CTL_USAGE = EX_USAGE,
+	CTL_NO_ANSWER = EX_UNAVAILABLE,
 };
 
 /* Does what reallocarray(3) does, for n > 0, but ends the program with

@@ -50,7 +50,7 @@ print_usage(FILE *out)
 	      "              without a terminal, else no end)\n"
 	      "\n"
 	      "Exit status: 0 success, 1 the answer is an error (ready: not "
-	      "ready),\n2 usage error, 3 no answer (lfproxy not running, no "
+	      "ready),\n64 usage error, 69 no answer (lfproxy not running, no "
 	      "permission, no\nmemory).\n",
 	    out);
 }

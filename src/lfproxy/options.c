@@ -85,9 +85,9 @@ options_help(FILE *out)
 	    "ADDR is HOST:PORT, [IPV6]:PORT or unix:/path, and for -l also "
 	    ":PORT,\na range of ports as :8000-8099, or fd:NAME.\n"
 	    "\n"
-	    "Exit status: 0 success, 1 error in the configuration, "
-	    "2 usage error,\n"
-	    "3 error of the system, for instance an address in use\n",
+	    "Exit status: 0 success, 78 error in the configuration, "
+	    "64 usage error,\n"
+	    "71 error of the system, for instance an address in use\n",
 	    out);
 }
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
+#include <sysexits.h>
 
 #include "base/err.h"
 #include "config/config.h"
@@ -33,12 +34,13 @@ struct options {
 	struct config_options short_form; /* its arrays are owned */
 };
 
-/* Exit statuses of lfproxy. */
+/* Exit statuses of lfproxy, those of sysexits(3): systemd gives small numbers
+ * another meaning. */
 enum options_exit {
-	EXIT_STATUS_OK = 0,
-	EXIT_STATUS_CONFIG = 1, /* the configuration has errors */
-	EXIT_STATUS_USAGE = 2,  /* options_parse() failed */
-	EXIT_STATUS_SYSTEM = 3, /* could not bind, no memory, ... */
+	EXIT_STATUS_OK = EX_OK,
+	EXIT_STATUS_CONFIG = EX_CONFIG, /* the configuration has errors */
+	EXIT_STATUS_USAGE = EX_USAGE,   /* options_parse() failed */
+	EXIT_STATUS_SYSTEM = EX_OSERR,  /* could not bind, no memory, ... */
 };
 
 /* Parses the command line.  The result points into argv; free it with

@@ -111,7 +111,7 @@ listening_inode() {
 	    "$LFPROXY_LOG" || fail "$(cat "$LFPROXY_LOG")"
 	wait_for 10 ended "$LFPROXY_PID"
 	LFPROXY_PID=
-	run -3 "$LFPROXY" -c "$T/lfproxy.ini"
+	run -71 "$LFPROXY" -c "$T/lfproxy.ini"
 	[[ $output == *"start lfproxy by a socket unit with FileDescriptorName=wbe"* ]] ||
 	    fail "$output"
 }
@@ -152,14 +152,14 @@ listening_inode() {
 
 @test "activation: what the socket unit decides is no option" {
 	names "listen = fd:web v6only=on"
-	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	run -78 "$LFPROXY" -t -c "$T/lfproxy.ini"
 	[[ $output == *"the option 'v6only' is for addresses that lfproxy binds itself"* ]] ||
 	    fail "$output"
 	names "listen = fd:"
-	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	run -78 "$LFPROXY" -t -c "$T/lfproxy.ini"
 	[[ $output == *"names no descriptor"* ]] || fail "$output"
 	names "listen = fd:web" "listen = fd:web"
-	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	run -78 "$LFPROXY" -t -c "$T/lfproxy.ini"
 	[[ $output == *"'fd:web' is listened on already"* ]] || fail "$output"
 }
 

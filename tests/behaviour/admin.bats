@@ -382,12 +382,12 @@ jobs_are() {
 
 @test "admin: the socket of a live lfproxy and other files are left alone" {
 	two_apps
-	run -3 "$LFPROXY" -c "$T/lfproxy.ini"
+	run -71 "$LFPROXY" -c "$T/lfproxy.ini"
 	[[ $output == *"another lfproxy"* && $output == *"$ADMIN"* ]]
 	run -0 ctl show cli level
 	stop_lfproxy
 	echo precious >"$ADMIN"
-	run -3 "$LFPROXY" -c "$T/lfproxy.ini"
+	run -71 "$LFPROXY" -c "$T/lfproxy.ini"
 	[[ $output == *"$ADMIN"* ]]
 	equal "the file" precious "$(cat "$ADMIN")"
 }
@@ -457,9 +457,9 @@ print(c["who"].split()[0], c["before"], c["after"])')"
 
 @test "lfproxyctl: usage, version, and where the socket is" {
 	two_apps
-	run -2 "$CTL"
-	run -2 "$CTL" -x
-	run -2 ctl $'show\ninfo'
+	run -64 "$CTL"
+	run -64 "$CTL" -x
+	run -64 ctl $'show\ninfo'
 	run -0 "$CTL" -h
 	[[ $output == usage:* ]]
 	run -0 "$CTL" -V
@@ -478,12 +478,12 @@ print(c["who"].split()[0], c["before"], c["after"])')"
 }
 
 @test "lfproxyctl: no socket, no permission, no answer" {
-	run -3 ctl show info
+	run -69 ctl show info
 	[[ $output == *"$ADMIN"*"No such file"*"is lfproxy running"* ]]
 	spawn mute socat "UNIX-LISTEN:$T/mute.sock" 'EXEC:true'
 	wait_for 10 unix_listens "$T/mute.sock"
-	run -3 "$CTL" -S "$T/mute.sock" show info
+	run -69 "$CTL" -S "$T/mute.sock" show info
 	[[ $output == *"$T/mute.sock"* ]]
-	run -3 "$CTL" -S "/$(printf 'x%.0s' {1..200})" show info
+	run -69 "$CTL" -S "/$(printf 'x%.0s' {1..200})" show info
 	[[ $output == *"too long"* ]]
 }

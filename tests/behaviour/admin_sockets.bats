@@ -49,7 +49,7 @@ tcp() {
 	    "$(said "UNIX-CONNECT:$T/user" 'show cli level;show errors;reload\n')"
 	equal "lfproxyctl and TCP" operator \
 	    "$("$CTL" -S "$(tcp | sed -n 1p)" show cli level)"
-	run -3 "$CTL" -S 127.0.0.1: show info
+	run -69 "$CTL" -S 127.0.0.1: show info
 	[[ $output == *"HOST:PORT"* ]]
 	equal "TCP" 'operator||' "$(said "TCP:$(tcp | sed -n 1p)" 'show cli level\n')"
 	equal "TCP's default" 'user||' "$(said "TCP:$(tcp | sed -n 2p)" 'show cli level\n')"
@@ -69,14 +69,14 @@ tcp() {
 
 	for address in 0.0.0.0:9999 :9999 10.1.2.3:9999 '[::]:9999' '[2001:db8::1]:9999'; do
 		printf '[global]\nadmin = %s\n' "$address" >"$T/bad.ini"
-		run -1 "$LFPROXY" -t -c "$T/bad.ini"
+		run -78 "$LFPROXY" -t -c "$T/bad.ini"
 		[[ $output == *"$T/bad.ini:2: admin: '$address' can be reached from other hosts"* ]] ||
 		    fail "$address: $output"
 	done
 	for address in '127.0.0.1:9999 mode=0600' '[::1]:9999 user=root' \
 	    '127.0.0.1:9999 admins=root'; do
 		printf '[global]\nadmin = %s\n' "$address" >"$T/bad.ini"
-		run -1 "$LFPROXY" -t -c "$T/bad.ini"
+		run -78 "$LFPROXY" -t -c "$T/bad.ini"
 		[[ $output == *"is for unix sockets only"* ]] || fail "$output"
 	done
 }
@@ -86,7 +86,7 @@ tcp() {
 
 	while read -r line; do
 		printf '[global]\nadmin = %s\n' "${line%% -> *}" >"$T/bad.ini"
-		run -1 "$LFPROXY" -t -c "$T/bad.ini"
+		run -78 "$LFPROXY" -t -c "$T/bad.ini"
 		[[ $output == *"bad.ini:2: admin: "*"${line#* -> }"* ]] ||
 		    fail "$line: $output"
 	done <<-END
@@ -102,7 +102,7 @@ tcp() {
 		127.0.0.1:99999 -> port
 	END
 	printf '[global]\nadmin = /run/x\nadmin = unix:/run/x\n' >"$T/bad.ini"
-	run -1 "$LFPROXY" -t -c "$T/bad.ini"
+	run -78 "$LFPROXY" -t -c "$T/bad.ini"
 	[[ $output == *"bad.ini:3: admin: 'unix:/run/x' is an admin socket already"* ]]
 }
 
@@ -356,7 +356,7 @@ start_it() {
 @test "admin sockets: one that another lfproxy serves is an error, whatever its directory" {
 	SOCKETS="admin = $T/made/a.sock" start_it
 	chmod 555 "$T/made"
-	run -3 "$BUILD/lfproxy" -l 127.0.0.1:0 -s 127.0.0.1:9 -a "$T/made/a.sock"
+	run -71 "$BUILD/lfproxy" -l 127.0.0.1:0 -s 127.0.0.1:9 -a "$T/made/a.sock"
 	[[ $output == *"another lfproxy serves the admin socket '$T/made/a.sock'"* ]]
 	chmod 755 "$T/made"
 }

@@ -158,7 +158,7 @@ names() {
 		printf '%s\n' '[frontend web]' 'listen = 127.0.0.1:0' \
 		    'backend = app' '[backend app]' 'server = a 127.0.0.1:1' \
 		    "$@" >"$T/lfproxy.ini"
-		run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
+		run -78 "$LFPROXY" -t -c "$T/lfproxy.ini"
 	}
 	refuses 'balance = best'
 	[[ $output == *"balance: 'best' is unknown; allowed are roundrobin, leastconn, random, source, hash, first, ewma"* ]]

@@ -314,5 +314,5 @@ other_is() {
 	run reload
 	[[ $output == *"server: track: other/x tracks app/a itself; name a server"* ]]
 	run "$LFPROXY" -t -c "$T/lfproxy.ini"
-	equal "the exit code" 1 "$status"
+	equal "the exit code" 78 "$status"
 }

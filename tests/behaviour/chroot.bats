@@ -106,7 +106,7 @@ enter() {
 	equal "an answer" a "$(fetch "$(url)")"
 	stop_lfproxy
 	: >"$JAIL/etc/passwd"
-	run -1 "$LFPROXY" -c "$T/lfproxy.ini"
+	run -78 "$LFPROXY" -c "$T/lfproxy.ini"
 	[[ $output == *"user: "*nobody* ]] || fail "$output"
 }
 
@@ -116,28 +116,28 @@ enter() {
 	jail
 	echo '; another' >>"$JAIL$T/lfproxy.ini"
 	# shellcheck disable=SC2086
-	run -1 $ENTER "$LFPROXY" -c "$T/lfproxy.ini"
+	run -78 $ENTER "$LFPROXY" -c "$T/lfproxy.ini"
 	[[ $output == *"$T/lfproxy.ini is not the same inside, where reloads read it; copy it to $JAIL$T/lfproxy.ini" ]] ||
 	    fail "$output"
 	# shellcheck disable=SC2086
-	run -1 $ENTER "$LFPROXY" -t -c "$T/lfproxy.ini"
+	run -78 $ENTER "$LFPROXY" -t -c "$T/lfproxy.ini"
 	[[ $output == *'is not the same inside'* ]] || fail "$output"
 	rm "$JAIL$T/lfproxy.ini"
 	# shellcheck disable=SC2086
-	run -1 $ENTER "$LFPROXY" -c "$T/lfproxy.ini"
+	run -78 $ENTER "$LFPROXY" -c "$T/lfproxy.ini"
 	[[ $output == *"is not inside, where reloads read it (No such file or directory); copy it to $JAIL$T/lfproxy.ini" ]] ||
 	    fail "$output"
 	cp "$T/lfproxy.ini" "$JAIL$T/"
 	cd "$T"
 	# shellcheck disable=SC2086
-	run -1 $ENTER "$LFPROXY" -c lfproxy.ini
+	run -78 $ENTER "$LFPROXY" -c lfproxy.ini
 	[[ $output == *'lfproxy.ini is a relative path'* ]] || fail "$output"
 	# shellcheck disable=SC2086
-	run -1 $ENTER "$LFPROXY" -c /dev/stdin < <(cat lfproxy.ini)
+	run -78 $ENTER "$LFPROXY" -c /dev/stdin < <(cat lfproxy.ini)
 	[[ $output == *'is not a regular file'* ]] || fail "$output"
 	sed -i "s|^chroot = .*|chroot = $T/none|" lfproxy.ini
 	# shellcheck disable=SC2086
-	run -1 $ENTER "$LFPROXY" -c "$T/lfproxy.ini"
+	run -78 $ENTER "$LFPROXY" -c "$T/lfproxy.ini"
 	[[ $output == *"chroot = $T/none: No such file or directory" ]] ||
 	    fail "$output"
 }
@@ -146,7 +146,7 @@ enter() {
 	without sys_chroot
 	start_app a
 	jail
-	run -1 "${WITHOUT[@]}" "$LFPROXY" -c "$T/lfproxy.ini"
+	run -78 "${WITHOUT[@]}" "$LFPROXY" -c "$T/lfproxy.ini"
 	[[ $output == *'takes CAP_SYS_CHROOT; start lfproxy as root, or leave chroot out' ]] ||
 	    fail "$output"
 	run -0 "${WITHOUT[@]}" "$LFPROXY" -t -c "$T/lfproxy.ini"

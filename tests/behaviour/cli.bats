@@ -5,9 +5,9 @@
 
 load helpers
 
-# usage_error ARGUMENT...: exits with 2, says something, serves nothing.
+# usage_error ARGUMENT...: exits with 64, says something, serves nothing.
 usage_error() {
-	run -2 timeout 60 "$LFPROXY" "$@"
+	run -64 timeout 60 "$LFPROXY" "$@"
 	echo "$output"
 	[[ $output == *lfproxy* ]]
 }
@@ -82,7 +82,7 @@ usage_error() {
 	echo precious >"$BATS_TEST_TMPDIR/file"
 	run "$LFPROXY_BUILD/lfproxy" -l "unix:$BATS_TEST_TMPDIR/file" \
 	    -s 127.0.0.1:9
-	[ "$status" -eq 3 ]
+	[ "$status" -eq 71 ]
 	[[ "$output" == *"not a socket"* || "$output" == *"non-socket"* ]]
 	[ "$(cat "$BATS_TEST_TMPDIR/file")" = precious ]
 }
@@ -97,7 +97,7 @@ usage_error() {
 		    'listen = 127.0.0.1:0' 'backend = b' '[backend b]' \
 		    'server = a 127.0.0.1:9' >"$T/lfproxy.ini"
 		# shellcheck disable=SC2086 # words
-		run -3 $without timeout 60 "$BUILD/lfproxy" -c "$T/lfproxy.ini"
+		run -71 $without timeout 60 "$BUILD/lfproxy" -c "$T/lfproxy.ini"
 		[[ $output == *"error: $key = daemon takes the rights of root (CAP_SETUID and CAP_SETGID), but this process runs as uid "*"; start it as root, or leave $key out" ]]
 	done
 }

@@ -46,7 +46,7 @@ write_good() {
 	[ -z "$stderr" ]
 }
 
-@test "config: -t reports every error with its line, exits with 1" {
+@test "config: -t reports every error with its line, exits with 78" {
 	write <<-'EOF'
 	early = 1
 	[frontend web]
@@ -60,7 +60,7 @@ write_good() {
 	[backend app]
 	server = a 10.0.0.1:80
 	EOF
-	run -1 --separate-stderr "$lfproxy" -t -c "$ini"
+	run -78 --separate-stderr "$lfproxy" -t -c "$ini"
 	[ -z "$output" ]
 	expected=(
 		"$ini:1: the key 'early' comes before any section"
@@ -81,7 +81,7 @@ write_good() {
 @test "config: a line longer than 8192 characters is an error with its line" {
 	write_good
 	printf 'retries = %08200d\n' 3 >>"$ini"
-	run -1 "$lfproxy" -t -c "$ini"
+	run -78 "$lfproxy" -t -c "$ini"
 	[ "$output" = "$ini:17: the line has 8210 characters; at most 8192 are allowed" ]
 }
 
@@ -104,7 +104,7 @@ write_good() {
 	diff "$BATS_TEST_TMPDIR/one" "$BATS_TEST_TMPDIR/several"
 	# Lines below have their numbers.
 	echo 'xyzzy = 1' >>"$ini"
-	run -1 "$lfproxy" -t -c "$ini"
+	run -78 "$lfproxy" -t -c "$ini"
 	[[ "$output" == "$ini:22: unknown key 'xyzzy'"* ]]
 }
 
@@ -122,7 +122,7 @@ write_good() {
 	backend app
 	    server a 10.0.0.1:80 check inter 2s
 	EOF
-	run -1 "$lfproxy" -t -c "$ini"
+	run -78 "$lfproxy" -t -c "$ini"
 	[ "$output" = "$ini: is a configuration of HAProxy (line 2: 'global'); convert it with \`lfproxyctl import haproxy FILE >lfproxy.ini\`" ]
 	write <<-'EOF'
 	user www-data;
@@ -132,23 +132,23 @@ write_good() {
 	    server { listen 80; proxy_pass app; }
 	}
 	EOF
-	run -1 "$lfproxy" -t -c "$ini"
+	run -78 "$lfproxy" -t -c "$ini"
 	[ "$output" = "$ini: is a configuration of nginx (line 3: 'stream {'); convert it with \`lfproxyctl import nginx FILE >lfproxy.ini\`" ]
 	write_good
 	iconv -f UTF-8 -t UTF-16 "$ini" >"$ini.16"
-	run -1 "$lfproxy" -t -c "$ini.16"
+	run -78 "$lfproxy" -t -c "$ini.16"
 	[ "$output" = "$ini.16: is UTF-16 text; save it as UTF-8" ]
 	# Lines of theirs in a file of ours are errors of their own.
 	write_good
 	echo 'global' >>"$ini"
-	run -1 "$lfproxy" -t -c "$ini"
+	run -78 "$lfproxy" -t -c "$ini"
 	[[ "$output" == "$ini:17: "* ]]
 }
 
 @test "config: a non-ASCII blank is named in the error" {
 	write_good
 	printf 'retries\302\240= 3\n' >>"$ini"
-	run -1 "$lfproxy" -t -c "$ini"
+	run -78 "$lfproxy" -t -c "$ini"
 	[ "$output" = "$ini:17: the line has a no-break space (U+00A0); write an ordinary blank, or none" ]
 	# In comments everything is fine.
 	write_good
@@ -159,7 +159,7 @@ write_good() {
 @test "config: a NUL byte is an error with its line" {
 	write_good
 	printf 'retries = 3\0000\n' >>"$ini"
-	run -1 "$lfproxy" -t -c "$ini"
+	run -78 "$lfproxy" -t -c "$ini"
 	[ "$output" = "$ini:17: the line has a NUL byte; this must be a text file" ]
 }
 
@@ -172,15 +172,15 @@ write_good() {
 
 @test "config: an empty file is an error" {
 	write </dev/null
-	run -1 "$lfproxy" -t -c "$ini"
+	run -78 "$lfproxy" -t -c "$ini"
 	[[ "$output" == "$ini: the file is empty or has comments only"* ]]
 }
 
 @test "config: a file that is not there, and a directory, are errors" {
-	run -1 "$lfproxy" -t -c "$ini"
+	run -78 "$lfproxy" -t -c "$ini"
 	[ "$output" = "$ini: cannot be read: No such file or directory" ]
 	mkdir "$BATS_TEST_TMPDIR/empty"
-	run -1 "$lfproxy" -t -c "$BATS_TEST_TMPDIR/empty"
+	run -78 "$lfproxy" -t -c "$BATS_TEST_TMPDIR/empty"
 	[[ "$output" == "$BATS_TEST_TMPDIR/empty: is a directory without *.ini in it; "* ]]
 }
 
@@ -190,13 +190,13 @@ write_good() {
 	without dac_override dac_read_search
 	write_good
 	chmod 0 "$ini"
-	run -1 "${WITHOUT[@]}" "$lfproxy" -t -c "$ini"
+	run -78 "${WITHOUT[@]}" "$lfproxy" -t -c "$ini"
 	[ "$output" = "$ini: cannot be read: Permission denied" ]
 }
 
 @test "config: a bad file does not start anything" {
 	write <<<'[frontend web]'
-	run -1 timeout 60 "$lfproxy" -c "$ini"
+	run -78 timeout 60 "$lfproxy" -c "$ini"
 	[[ "$output" == *"$ini: no backend is defined; write a [backend NAME]"* ]]
 }
 
@@ -220,7 +220,7 @@ write_good() {
 	write_good
 	printf '%s\n' 'retries = ${TRIES:-7}' \
 	    'check_header = X-Is: ${WHO} $${WHO}' >>"$ini"
-	run -1 env -u WHO "$lfproxy" -t -c "$ini"
+	run -78 env -u WHO "$lfproxy" -t -c "$ini"
 	[[ "$output" == "$ini:18: check_header: the variable WHO is not set;"* ]]
 	WHO=me "$lfproxy" -T -c "$ini" >"$BATS_TEST_TMPDIR/once.ini"
 	grep -qxF 'retries = 7' "$BATS_TEST_TMPDIR/once.ini"
@@ -241,19 +241,19 @@ write_good() {
 	"$lfproxy" -t -c "$ini"
 }
 
-@test "config: errors of -l and -s name the option, and exit with 1" {
-	run -1 --separate-stderr "$lfproxy" -t -l 80 -s 10.0.0.1:0 -n 0
+@test "config: errors of -l and -s name the option, and exit with 78" {
+	run -78 --separate-stderr "$lfproxy" -t -l 80 -s 10.0.0.1:0 -n 0
 	[ "${#stderr_lines[@]}" -eq 3 ]
 	[[ "$stderr" == *"-l 80: '80' has no port; "* ]]
 	[[ "$stderr" == *"-s 10.0.0.1:0: '10.0.0.1:0' has no port "* ]]
 	[[ "$stderr" == *"-n 0: '0' is not a number of threads; "* ]]
 }
 
-@test "config: wrong usage points to the help, exits with 2" {
+@test "config: wrong usage points to the help, exits with 64" {
 	for args in "" "-t" "-l :80" "-s h:80" "-c f -l :80" "-c f -n 2" \
 	    "-c f g" "-c" "-x" "--nonsense"; do
 		# shellcheck disable=SC2086 # cut into words on purpose
-		run -2 --separate-stderr "$lfproxy" $args
+		run -64 --separate-stderr "$lfproxy" $args
 		[ -z "$output" ]
 		[ "${#stderr_lines[@]}" -eq 1 ]
 		[[ "$stderr" == *"; try lfproxy -h" ]]

@@ -138,7 +138,7 @@ has_left() {
 
 	echo '[global]' >"$T/wrong.ini"
 	# shellcheck disable=SC2086
-	run -1 $PIDNS "$LFPROXY" -c "$T/wrong.ini"
+	run -78 $PIDNS "$LFPROXY" -c "$T/wrong.ini"
 }
 
 @test "container: one SIGTERM drains, a second one stops at once" {

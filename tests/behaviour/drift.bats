@@ -171,8 +171,8 @@ server app/a state: ready -> drain (the file cannot say this)" "$output"
 	sed -i '1s/^/\n\n/' "$T/more.ini"
 	run -1 "$CTL" -S "$ADMIN" save config
 	[[ $output == *'is not the line that was loaded'* ]] || fail "$output"
-	run -2 "$CTL" -S "$ADMIN" save
-	run -2 "$CTL" -S "$ADMIN" save config now
+	run -64 "$CTL" -S "$ADMIN" save
+	run -64 "$CTL" -S "$ADMIN" save config now
 	run -1 "$CTL" -S "$T/operator.sock" show drift now
 	run -0 "$CTL" -S "$T/operator.sock" show drift
 }

@@ -310,12 +310,12 @@ one_in_time() {
 	quiet 10
 }
 
-# refuses PATTERN COMMAND...: lfproxy does not start, says so, exits with 3.
+# refuses PATTERN COMMAND...: lfproxy does not start, says so, exits with 71.
 refuses() {
 	local pattern=$1
 
 	shift
-	run -3 timeout 60 "$@"
+	run -71 timeout 60 "$@"
 	echo "$output"
 	[[ $output =~ ^lfproxy:\ .*$pattern ]]
 }
@@ -393,7 +393,7 @@ refuses() {
 @test "faults: a limit of descriptors that no session could be served with is refused" {
 	run prlimit --nofile=16:16 "$LFPROXY" -l 127.0.0.1:0 \
 	    -s 127.0.0.1:9
-	[ "$status" -eq 3 ]
+	[ "$status" -eq 71 ]
 	[[ "$output" == *"16 open descriptors are not enough"* ]]
 }
 

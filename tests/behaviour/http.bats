@@ -203,7 +203,7 @@ sessions_now() {
 		[backend app]
 		server = a $(addr a)
 	END
-	run -3 "$LFPROXY" -c "$T/taken.ini"
+	run -71 "$LFPROXY" -c "$T/taken.ini"
 	[[ $output == *"$(addr a)"*'in use'* ]]
 }
 
@@ -273,7 +273,7 @@ sessions_now() {
 	"$CTL" -S "$T/admin.sock" reload
 	ask 200 /metrics -H 'Host: c.example'
 	sed -i 's/ hosts=.*/ hosts=a:8404/' "$T/lfproxy.ini"
-	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	run -78 "$LFPROXY" -t -c "$T/lfproxy.ini"
 	[[ $output == *"http: hosts: 'a:8404' is not a list of host names"* ]] || fail "$output"
 }
 

@@ -41,7 +41,7 @@ valid() {
 refused() {
 	local i
 
-	run -1 lfproxy -t -c "$T/lfproxy.ini"
+	run -78 lfproxy -t -c "$T/lfproxy.ini"
 	[ "${#lines[@]}" -eq $# ] || fail "not $# errors: $output"
 	for ((i = 0; i < $#; i++)); do
 		[[ ${lines[i]} == "${*:i+1:1}"* ]] ||
@@ -190,7 +190,7 @@ refused() {
 	mkfifo "$T/pipe"
 	backend_file secret.ini app
 	chmod 0 "$T/secret.ini"
-	run -1 "${WITHOUT[@]}" timeout 60 "$BUILD/lfproxy" -t -c "$T/lfproxy.ini"
+	run -78 "${WITHOUT[@]}" timeout 60 "$BUILD/lfproxy" -t -c "$T/lfproxy.ini"
 	[[ $output == *"$T/lfproxy.ini:3: include: '$T/pipe' is not a regular file"* ]]
 	[[ $output == *"$T/secret.ini: cannot be read: Permission denied"* ]]
 }
@@ -214,10 +214,10 @@ refused() {
 	equal "what was read" "$T/a.ini, $T/app.ini, $T/more/b.ini, $T/more/c.ini: configuration is valid" "$output"
 	# A duplicate is reported with both places; so is a file that is read
 	# twice.
-	run -1 lfproxy -t -c "$T/a.ini" -c "$T/app.ini" -c "$T/app.ini"
+	run -78 lfproxy -t -c "$T/a.ini" -c "$T/app.ini" -c "$T/app.ini"
 	equal "the error" "$T/app.ini: is read already; a file is read once, and may not include itself" "$output"
 	cp "$T/app.ini" "$T/again.ini"
-	run -1 lfproxy -t -c "$T/a.ini" -c "$T/app.ini" -c "$T/again.ini"
+	run -78 lfproxy -t -c "$T/a.ini" -c "$T/app.ini" -c "$T/again.ini"
 	equal "the error" "$T/again.ini:1: there is a second [backend app], first in $T/app.ini:1; make one of them" "$output"
 }
 

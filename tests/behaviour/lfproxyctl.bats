@@ -20,13 +20,13 @@ CTL=$BUILD/lfproxyctl
 		ctl --json "$command" | python3 -m json.tool >/dev/null ||
 		    fail "$command in one word"
 	done
-	run -2 ctl --json help
+	run -64 ctl --json help
 	[[ $output == *"'help' has no JSON form; commands that have one: "*"show pool"* ]]
 	run -1 ctl --json show pool nope
 	[[ $output == "Unknown pool 'nope'"* ]]
 	run -1 ctl --json shew info
 	[[ $output == "Unknown command"* ]]
-	run -3 "$CTL" -S "$T/none.sock" --json show info
+	run -69 "$CTL" -S "$T/none.sock" --json show info
 	run -0 "$CTL" -S "$(tcp_admin)" --json show info
 }
 
@@ -77,7 +77,7 @@ answered() {
 
 	for text in '# name\nap' '# name\n' 'No such'; do
 		answered "\n$fine$text" show backend
-		equal "the code of '$text'" 3 "$status"
+		equal "the code of '$text'" 69 "$status"
 		[[ $output == *"the answer is incomplete"* ]]
 	done
 	for text in '' "$fine" '# name\napp\n'"$fine" '[status 0]\n\n> '; do

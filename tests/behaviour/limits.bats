@@ -79,7 +79,7 @@ info_above() {
 	printf '%s\n' '[global]' 'maxconn = 1000' '[frontend web]' \
 	    'listen = 127.0.0.1:0' 'backend = app' '[backend app]' \
 	    'server = a 127.0.0.1:9' >"$T/in.ini"
-	run -3 "${WITHOUT[@]}" prlimit --nofile=1000:1000 timeout 60 "$LFPROXY" \
+	run -71 "${WITHOUT[@]}" prlimit --nofile=1000:1000 timeout 60 "$LFPROXY" \
 	    -c "$T/in.ini"
 	[[ $output =~ maxconn\ =\ 1000\ takes\ 2[0-9]{3}\ descriptors,\ and\ this\ process\ may\ have\ 1000,\ enough\ for\ 4[0-9]{2}\ sessions ]]
 }
@@ -135,7 +135,7 @@ sessions_are() {
 		check = off
 		server = a 127.0.0.1:9
 	END
-	run -3 "${WITHOUT[@]}" timeout 20 prlimit --nofile=120:120 "$LFPROXY" \
+	run -71 "${WITHOUT[@]}" timeout 20 prlimit --nofile=120:120 "$LFPROXY" \
 	    -c "$T/lfproxy.ini"
 	[[ $output == *'maxconn = 5000 takes '*' descriptors, and this process may have 120, '* ]] ||
 	    fail "$output"
@@ -154,7 +154,7 @@ sessions_are() {
 	equal "answer" a "$(fetch "http://127.0.0.1:$(port web)/")"
 	stop_lfproxy
 	sed -i 's/maxconn = 50/maxconn = 51/' "$T/lfproxy.ini"
-	run -3 "${WITHOUT[@]}" prlimit --nofile=100:100 timeout 20 "$LFPROXY" \
+	run -71 "${WITHOUT[@]}" prlimit --nofile=100:100 timeout 20 "$LFPROXY" \
 	    -c "$T/lfproxy.ini"
 	[[ $output == *'maxconn = 51 takes '*' descriptors, and this process may have 100, '* ]] ||
 	    fail "$output"

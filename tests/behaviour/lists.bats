@@ -107,11 +107,11 @@ entries() {
 	printf '[frontend web]\nlisten = 127.0.0.1:0\nallow = list:c\nbackend = b\n' \
 	    >>"$T/bad.ini"
 	printf '[backend b]\nserver = s 127.0.0.1:1\n' >>"$T/bad.ini"
-	run -1 "$LFPROXY" -t -c "$T/bad.ini"
+	run -78 "$LFPROXY" -t -c "$T/bad.ini"
 	[[ $output == *"$T/bad.ini:4: entry: '10.0.0.1/8' has bits beyond the first 8; write 10.0.0.0/8"* ]]
 	[[ $output == *"$T/bad.ini:7: allow: 'c' is unknown; allowed are a, b"* ]]
 	sed -i 's|10.0.0.1/8|10.0.0.0/8|; s/list:c/list:b/' "$T/bad.ini"
-	run -1 "$LFPROXY" -t -c "$T/bad.ini"
+	run -78 "$LFPROXY" -t -c "$T/bad.ini"
 	[[ $output == *"$T/none.list: the file cannot be read: No such file or directory"* ]]
 	start_listed 'entry = 127.0.0.1'
 	printf '[list new]\nfile = %s\n' "$T/none.list" >>"$T/lfproxy.ini"

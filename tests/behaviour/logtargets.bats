@@ -420,7 +420,7 @@ let_go() {
 		ln $kind "$T/victim" "$T/open/lfproxy.log"
 		printf '[global]\nlog = file=%s\n[frontend w]\nlisten = 127.0.0.1:0\nbackend = b\n[backend b]\nserver = a 127.0.0.1:1\n' \
 		    "$T/open/lfproxy.log" >"$T/bad.ini"
-		run -3 timeout $((60 * PATIENCE)) "$LFPROXY" -c "$T/bad.ini"
+		run -71 timeout $((60 * PATIENCE)) "$LFPROXY" -c "$T/bad.ini"
 		[[ $output == *"the log file $T/open/lfproxy.log cannot be opened: "*"it is a link in a directory that others can write"* ]] ||
 		    fail "$output"
 		equal "the victim" secret "$(cat "$T/victim")"

@@ -255,7 +255,7 @@ served_by() {
 
 @test "names: an impossible name is an error" {
 	config 'check = off' 'server = a no..where:80' >"$T/x.ini"
-	run -1 "$LFPROXY" -t -c "$T/x.ini"
+	run -78 "$LFPROXY" -t -c "$T/x.ini"
 	[[ $output == *"'no..where' cannot be a host's name"* ]]
 }
 

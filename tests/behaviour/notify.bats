@@ -62,7 +62,7 @@ configuration() {
 	manager
 	start_app taken
 	address=$(addr taken)
-	run -3 timeout 60 "$LFPROXY" -l "$address" -s 127.0.0.1:9
+	run -71 timeout 60 "$LFPROXY" -l "$address" -s 127.0.0.1:9
 	[[ $output == *"cannot listen on $address"* ]]
 	refute told READY
 }

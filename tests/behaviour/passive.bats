@@ -333,7 +333,7 @@ on_error = mark_down' web r a
 		on_error = panic
 		server = a 127.0.0.1:1
 	END
-	run -1 "$LFPROXY" -t -c "$T/bad.ini"
+	run -78 "$LFPROXY" -t -c "$T/bad.ini"
 	[[ $output == *"bad.ini:8: eject_max_percent: '0%' is not a percentage"* ]]
 	[[ $output == *"bad.ini:9: on_error: "*"mark_down"* ]]
 	[[ $output == *"observe has nothing to count for with check = off"* ]]

@@ -177,7 +177,7 @@ machine_is_quiet() {
 
 	[ -x "$FAULTY" ] || skip "no $FAULTY; make MODE=fault builds it"
 	for bad in SLOW=5ms SLOW=1%:5 NO_GUARD=yes ACCEPT=EPERM READ=EIO; do
-		run -2 env "LFPROXY_FAULT_$bad" "$FAULTY" -V
+		run -64 env "LFPROXY_FAULT_$bad" "$FAULTY" -V
 		[[ $output == "lfproxy: error: LFPROXY_FAULT_"* ]] ||
 		    fail "$bad: $output"
 	done

@@ -383,7 +383,7 @@ quiet_ledger() {
 	MAIN=$'threads = 2\nshards = 3\ncpus = 1024' common >"$T/bad.ini"
 	printf '[frontend f]\nlisten=:0\nbackend=b\n[backend b]\nserver=s %s\n' \
 	    "$(addr a)" >>"$T/bad.ini"
-	run -1 "$LFPROXY" -t -c "$T/bad.ini"
+	run -78 "$LFPROXY" -t -c "$T/bad.ini"
 	[[ $output == *"bad.ini:7: shards: 3 shards need at least 3 threads, and there are 2; allowed are 1 to 2"* ]]
 	[[ $output == *"bad.ini:8: cpus: CPU 1024 does not exist or may not be used here; allowed are $ALL_CPUS, or all"* ]]
 }
@@ -494,6 +494,6 @@ shard_fds_are() {
 		printf '[frontend web]\nlisten = unix:%s\nbackend = app\n' "$T/web"
 		printf '[backend app]\ncheck = off\nserver = a 127.0.0.1:9\n'
 	} >"$T/many.ini"
-	run -3 prlimit --nofile=64:64 timeout 60 "$LFPROXY" -c "$T/many.ini"
+	run -71 prlimit --nofile=64:64 timeout 60 "$LFPROXY" -c "$T/many.ini"
 	[[ $output == *"pool main cannot be started: Too many open files; raise the limit of descriptors (LimitNOFILE, ulimit -n)"* ]]
 }

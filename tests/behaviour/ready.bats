@@ -121,7 +121,7 @@ holds_one() {
 	run -1 "$CTL" -S "$T/none.sock" ready
 	[[ $output == *"none.sock: No such file or directory; is lfproxy"* ]]
 	# Other commands have another status for that.
-	run -3 "$CTL" -S "$T/none.sock" show info
+	run -69 "$CTL" -S "$T/none.sock" show info
 }
 
 @test "ready: an unknown frontend, and a word too many" {

@@ -47,12 +47,12 @@ request_left_nothing() {
 
 	start_lfproxy < <(configuration)
 	echo "nonsense = 1" >>"$T/lfproxy.ini"
-	reload 1
+	reload 78
 	place=$T/lfproxy.ini:$(wc -l <"$T/lfproxy.ini")
 	[[ $output == *"not reloaded"*"$place: "*nonsense* ]]
 	[[ $output != *errors* ]]
 	echo "another = 2" >>"$T/lfproxy.ini"
-	reload 1
+	reload 78
 	[[ $output == *"2 errors (see the log), the first: $T/"* ]]
 	request_left_nothing
 }
@@ -62,14 +62,14 @@ request_left_nothing() {
 	start_lfproxy < <(configuration)
 	sed -i "/^listen/a listen = $(addr taken)" "$T/lfproxy.ini"
 	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
-	reload 1
+	reload 78
 	[[ $output == *"cannot listen on $(addr taken)"* ]]
 }
 
 @test "reload --reload: a log file that cannot be written" {
 	start_lfproxy < <(configuration)
 	sed -i "s|^log = .*|log = file=$T/none/access.log|" "$T/lfproxy.ini"
-	reload 1
+	reload 78
 	[[ $output == *"the log file $T/none/access.log cannot be opened"* ]]
 	[[ $output != *ReadWritePaths* ]]
 }
@@ -95,30 +95,30 @@ request_left_nothing() {
 	stop_process "${PIDS[s]}"
 	kill -TERM "$LFPROXY_PID"
 	wait_for 10 lfproxy_said draining
-	reload 1
+	reload 78
 	[[ $output == *"lfproxy is stopping"* ]]
 	signal s CONT
 	finish client
 }
 
 @test "reload --reload: no such process" {
-	run -3 "$LFPROXY" --reload 2147483647
+	run -71 "$LFPROXY" --reload 2147483647
 	[[ $output == *"cannot signal process 2147483647: No such process"* ]]
 	request_left_nothing
 }
 
 @test "reload --reload: without a runtime directory it says what to use" {
-	run -3 env -u RUNTIME_DIRECTORY "$LFPROXY" --reload $$
+	run -71 env -u RUNTIME_DIRECTORY "$LFPROXY" --reload $$
 	[[ $output == *"lfproxyctl reload"* ]]
-	run -3 env RUNTIME_DIRECTORY="$T/gone" "$LFPROXY" --reload $$
+	run -71 env RUNTIME_DIRECTORY="$T/gone" "$LFPROXY" --reload $$
 	[[ $output == *"cannot make $T/gone/reload: No such file"* ]]
 }
 
 @test "reload --reload: a number is needed, and no file" {
-	run -2 "$LFPROXY" --reload web
+	run -64 "$LFPROXY" --reload web
 	[[ $output == *"is not a process id"* ]]
-	run -2 "$LFPROXY" --reload 0
-	run -2 "$LFPROXY" --reload 1 -c /dev/null
+	run -64 "$LFPROXY" --reload 0
+	run -64 "$LFPROXY" --reload 1 -c /dev/null
 	[[ $output == *"--reload takes no -c"* ]]
 }
 
@@ -126,10 +126,10 @@ request_left_nothing() {
 	export INVOCATION_ID=0123456789abcdef0123456789abcdef
 	configuration |
 	    sed "s|^log = .*|log = file=$T/none/access.log|" >"$T/a.ini"
-	run -3 timeout 60 "$LFPROXY" -c "$T/a.ini"
+	run -71 timeout 60 "$LFPROXY" -c "$T/a.ini"
 	[[ $output == *"LogsDirectory="*"ReadWritePaths=$T/none"* ]]
 	configuration |
 	    sed "s|^listen = .*|listen = unix:$T/none/web.sock|" >"$T/b.ini"
-	run -3 timeout 60 "$LFPROXY" -c "$T/b.ini"
+	run -71 timeout 60 "$LFPROXY" -c "$T/b.ini"
 	[[ $output == *"RuntimeDirectory="*"ReadWritePaths=$T/none"* ]]
 }

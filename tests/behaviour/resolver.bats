@@ -225,7 +225,7 @@ assert names[0]["servers"] == 1 and names[0]["error"] is None, names
 	while IFS='|' read -r line text; do
 		printf '[resolver]\n%s\n[frontend f]\nlisten=:0\nbackend=b\n[backend b]\n' \
 		    "$line" >"$T/x.ini"
-		run -1 "$LFPROXY" -t -c "$T/x.ini"
+		run -78 "$LFPROXY" -t -c "$T/x.ini"
 		[[ $output == *"$text"* ]] || fail "$line: $output"
 	done <<-END
 		nameserver = ns1:53|a name server is given by its address, as in 10.0.0.2:53
@@ -236,7 +236,7 @@ assert names[0]["servers"] == 1 and names[0]["error"] is None, names
 	END
 	printf '%s\n' '[frontend f]' 'listen=:0' 'backend=b' '[backend b]' \
 	    'server = a db:80 resolve=sometimes' >"$T/x.ini"
-	run -1 "$LFPROXY" -t -c "$T/x.ini"
+	run -78 "$LFPROXY" -t -c "$T/x.ini"
 	[[ $output == *'start, reload, ttl'* ]]
 }
 

@@ -166,7 +166,7 @@ entry = 127.0.0.1" routes partners inside other <<-END
 	# Neither a range of the list's nor the list itself counts as unused.
 	equal warnings 2 "$(grep -c 'warning: ' <<<"$output")"
 	sed -i 's/src=10.0.0.1 /src=list:none /' "$T/lfproxy.ini"
-	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	run -78 "$LFPROXY" -t -c "$T/lfproxy.ini"
 	[[ $output == *":$(line_of list:none): route: src: 'none' is unknown; allowed is l"* ]] ||
 		fail "$output"
 }
@@ -361,7 +361,7 @@ print(r["text"], r["line"])')"
 		[backend a]
 		server = s 127.0.0.1:1
 	END
-	run -1 "$LFPROXY" -t -c "$T/bad.ini"
+	run -78 "$LFPROXY" -t -c "$T/bad.ini"
 	for i in "3: .*has no condition" "4: .*has no backend" "5: .*10.0.0.1/8" \
 	    "6: .*is not a port" "7: .*never matches" "8: .*allowed are yes, no" \
 	    "9: .*not a valid name" "10: .*comma" "11: .*'b'" "12: .*'dst'"; do
@@ -480,7 +480,7 @@ retry_budget_min = 0" with_fallback "a b" "backend = app fallback=sorry"
 		[backend b]
 		server = s 127.0.0.1:1
 	END
-	run -1 "$LFPROXY" -t -c "$T/circle.ini"
+	run -78 "$LFPROXY" -t -c "$T/circle.ini"
 	[[ $output == *"circle.ini:3: backend: the fallbacks of 'a' in [frontend web] lead back to itself"* &&
 	    $output == *"circle.ini:4: "* ]] || fail "$output"
 }

@@ -141,7 +141,7 @@ tried() {
 	[[ $output == *'seccomp = on: the kernel, or the container that lfproxy runs in, permits no filter'* ]] ||
 	    fail "$output"
 	stop_lfproxy
-	run -3 "${SECCOMPTOOL[@]}" unable "$LFPROXY" -c "$T/lfproxy.ini"
+	run -71 "${SECCOMPTOOL[@]}" unable "$LFPROXY" -c "$T/lfproxy.ini"
 	[[ $output == *'seccomp = on: the kernel, or the container '*'write seccomp = auto'* ]] ||
 	    fail "$output"
 }

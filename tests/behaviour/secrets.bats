@@ -183,7 +183,7 @@ check_step = expect "+OK"' web a
 # bats test_tags=covered
 @test "secrets: an error shows no part of one" {
 	printf '[frontend f]\nlisten = 127.0.0.1:0\nbackend = b\n[backend b]\nserver = s 127.0.0.1:1\ncheck = send-expect\ncheck_step = send "AUTH ${PW}"\ncheck_step = send AUTH ${PW}\ncheck_step = expect "a"\n' >"$T/in.ini"
-	run -1 env 'PW=pa"ss-5Kq\w-5Kq' "$LFPROXY" -t -c "$T/in.ini"
+	run -78 env 'PW=pa"ss-5Kq\w-5Kq' "$LFPROXY" -t -c "$T/in.ini"
 	[[ $output == *':7: check_step: send: "AUTH ${PW}" has a quote that closes it'* ]]
 	[[ $output == *":8: check_step: send: '\\w': unknown escape"* ]]
 	[[ $output != *5Kq* ]]

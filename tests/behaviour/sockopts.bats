@@ -179,11 +179,11 @@ unix_web() {
 	start_app a
 	mkdir "$T/s"
 	unix_web 'user=no-such-user group=no-such-group'
-	run -1 "$LFPROXY" -c "$T/lfproxy.ini" -t
+	run -78 "$LFPROXY" -c "$T/lfproxy.ini" -t
 	[[ $output == *"this host has no user 'no-such-user'"* ]]
 	[[ $output == *"this host has no group 'no-such-group'"* ]]
 	sed -i 's|^listen = .*|listen = 127.0.0.1:0 user=root|' "$T/lfproxy.ini"
-	run -1 "$LFPROXY" -c "$T/lfproxy.ini" -t
+	run -78 "$LFPROXY" -c "$T/lfproxy.ini" -t
 	[[ $output == *"unix sockets only"* ]]
 }
 
@@ -234,7 +234,7 @@ unix_web() {
 	    "$(fetch "$(sed -n 's/^listen = \([^ ]*\).*/\1/p' "$T/second.ini")")"
 	# And without it none could.
 	sed -i 's/ reuseport=on//' "$T/second.ini"
-	run -3 timeout 60 "$LFPROXY" -c "$T/second.ini"
+	run -71 timeout 60 "$LFPROXY" -c "$T/second.ini"
 	[[ $output == *"in use"* ]]
 }
 
@@ -520,10 +520,10 @@ fetch_from_a() {
 	without all
 	printf '%s\n' '[frontend web]' 'listen = 127.0.0.1:0' 'backend = app' \
 	    '[backend app]' 'server = a 127.0.0.1:9 source=client' >"$T/in.ini"
-	run -3 timeout 60 "${WITHOUT[@]}" "$LFPROXY" -c "$T/in.ini"
+	run -71 timeout 60 "${WITHOUT[@]}" "$LFPROXY" -c "$T/in.ini"
 	[[ $output == *"server app/a: the option source is refused: "*"it takes CAP_NET_RAW or CAP_NET_ADMIN"* ]]
 	sed -i 's/^listen.*/& mark=3/; s/ source=client//' "$T/in.ini"
-	run -3 timeout 60 "${WITHOUT[@]}" "$LFPROXY" -c "$T/in.ini"
+	run -71 timeout 60 "${WITHOUT[@]}" "$LFPROXY" -c "$T/in.ini"
 	[[ $output == *"cannot listen on 127.0.0.1:0 with the option mark: "*CAP_NET_RAW* ]]
 }
 

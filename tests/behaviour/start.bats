@@ -82,7 +82,7 @@ sys.exit(ours > theirs)
 		printf 'server = s%s 127.0.0.1:9\n' {1..10000}
 		echo 'server = s1 127.0.0.1:10'
 	} >"$T/lfproxy.ini"
-	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	run -78 "$LFPROXY" -t -c "$T/lfproxy.ini"
 	[[ $output == *"the name 's1' is already used by another server of [backend app], first in line"* ]]
 	sed -i '$d' "$T/lfproxy.ini"
 	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"

@@ -253,7 +253,7 @@ backend() {
 	[[ $output == *"lfproxy.ini:13: warning: [backend app]: server: starttls has no effect"* ]]
 	[[ $output == *"lfproxy.ini:15: warning: [backend far]: server 'a' has TLS"* ]]
 	sed -i 's/starttls=postgresql/starttls=mysql/' "$T/lfproxy.ini"
-	run -1 "$BUILD/lfproxy" -t -c "$T/lfproxy.ini"
+	run -78 "$BUILD/lfproxy" -t -c "$T/lfproxy.ini"
 	[[ $output == *"lfproxy.ini:6: listen: starttls: "*"off, postgresql"* ]] ||
 	    fail "$output"
 }

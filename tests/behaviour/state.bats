@@ -147,7 +147,7 @@ setup() {
 	wait_for 20 lfproxy_said "state_file $T/none/state is written again"
 	[ -s "$T/none/state" ]
 	sed -i "s|^state_file = .*|state_file = state|" "$T/site.ini"
-	run -1 "$BUILD/lfproxy" -t -c "$T/site.ini"
+	run -78 "$BUILD/lfproxy" -t -c "$T/site.ini"
 	[[ $output == *"state_file: a path that starts with / is needed"* ]] ||
 	    fail "$output"
 }

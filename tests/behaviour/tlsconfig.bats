@@ -61,7 +61,7 @@ refuses() {
 	local number=$1 file=$2 gist=$3
 
 	shift 3
-	check 1 "$@"
+	check 78 "$@"
 	# shellcheck disable=SC2154 # run sets these.
 	[ "${#stderr_lines[@]}" -eq 1 ] || fail "not one error: $stderr"
 	[[ $stderr == "$T/lfproxy.ini:$number: "*"$file"*"$gist"* ]] ||
@@ -124,7 +124,7 @@ warns() {
 	cp -r "$CERTS/sites" "$T/sites"
 	cp "$CERTS/text.pem" "$T/sites/a.pem"
 	cp "$CERTS/text.pem" "$T/sites/b.pem"
-	SERVER=tls=public check 1 "cert = $CERTS/none.pem" \
+	SERVER=tls=public check 78 "cert = $CERTS/none.pem" \
 	    "cert = $CERTS/rsa.pem" "cert = $CERTS/www.pem key=$CERTS/none.key" \
 	    "cert_dir = $T/sites" "verify = required" "ca = $CERTS/none.ca" \
 	    "tickets_file = $CERTS/none.tickets"
@@ -173,7 +173,7 @@ warns() {
 		chmod 000 "$T/private.pem"
 	fi
 	tls "cert = $T/private.pem" >"$T/lfproxy.ini"
-	run -1 --separate-stderr "${as[@]}" "$LFPROXY" -t -c "$T/lfproxy.ini"
+	run -78 --separate-stderr "${as[@]}" "$LFPROXY" -t -c "$T/lfproxy.ini"
 	[[ $stderr == "$T/lfproxy.ini:2: "*"$T/private.pem"*"Permission denied"* ]]
 }
 
@@ -201,7 +201,7 @@ warns() {
 
 # bats test_tags=covered
 @test "tlsconfig: a listen without a certificate is at fault, with its line" {
-	check 1 "alpn = h2"
+	check 78 "alpn = h2"
 	[[ $stderr == "$T/lfproxy.ini:4: [frontend web]: listen: "*"[tls public] has no certificate"* ]]
 }
 
@@ -232,7 +232,7 @@ warns() {
 
 # bats test_tags=covered
 @test "tlsconfig: the command line says that TLS needs a file" {
-	run -1 --separate-stderr "$LFPROXY" -t -l '127.0.0.1:0 tls=x' -s 127.0.0.1:1
+	run -78 --separate-stderr "$LFPROXY" -t -l '127.0.0.1:0 tls=x' -s 127.0.0.1:1
 	[[ $stderr == "-l 127.0.0.1:0 tls=x: "*"only a file can have"* ]]
 }
 

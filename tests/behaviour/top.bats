@@ -308,27 +308,27 @@ rounds_seen() {
 }
 
 @test "top: impossible wishes are reported" {
-	run -2 ctl top -d 0
+	run -64 ctl top -d 0
 	[[ $output == *"-d: invalid interval '0'; use 0.1 to 3600 seconds"* ]]
-	run -2 ctl top -d nan
-	run -2 ctl top -d 50ms
+	run -64 ctl top -d nan
+	run -64 ctl top -d 50ms
 	# A duration is one; what is wrong then is the rest.
-	run -2 ctl top -d 500ms -n 0
+	run -64 ctl top -d 500ms -n 0
 	[[ $output == *"top: -n: "* ]] || fail "$output"
-	run -2 ctl top -n 0
+	run -64 ctl top -n 0
 	[[ $output == *"top: -n: "*"'0'"* ]] || fail "$output"
-	run -2 ctl top -d
+	run -64 ctl top -d
 	[[ $output == *"-d: a number is missing"* ]]
-	run -2 ctl top -x
+	run -64 ctl top -x
 	[[ $output == *"unknown option '-x'; use -d SECONDS or -n ROUNDS"* ]]
-	run -2 ctl top main
+	run -64 ctl top main
 	[[ $output == *"unexpected argument 'main'"* ]]
-	run -3 ctl top
+	run -69 ctl top
 	[[ $output == *"$ADMIN: No such file"*"is lfproxy running"* ]]
-	run -2 ctl --json top
+	run -64 ctl --json top
 	[[ $output == *"top has no JSON form"* ]]
 	for term in nonesuch dumb; do
-		run -2 script -qec \
+		run -64 script -qec \
 		    "TERM=$term '$CTL' -S '$ADMIN' top" /dev/null
 		[[ $output == *"the terminal type '$term' is unknown"* ]]
 	done

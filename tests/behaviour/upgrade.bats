@@ -495,11 +495,11 @@ replace_program() {
 	equal "the process that answers" "$FIRST" "$(pid_now)"
 	# One that cannot take over is refused, and the present process goes on.
 	replace_program /bin/false
-	run -1 "$built" --reload "$FIRST"
+	run -78 "$built" --reload "$FIRST"
 	[[ $output == *"not reloaded"*"ended with exit status 1 before it served"* ]]
 	replace_program "$built"
 	echo "nonsense = 1" >>"$T/lfproxy.ini"
-	run -1 "$built" --reload "$FIRST"
+	run -78 "$built" --reload "$FIRST"
 	[[ $output == *"not reloaded"*"lfproxy.ini:"*"unknown key 'nonsense'"* ]]
 	equal "the process that answers" "$FIRST" "$(pid_now)"
 	sed -i '$d' "$T/lfproxy.ini"

@@ -693,14 +693,14 @@ for s in json.load(sys.stdin):
 	# A file that is wrong changes nothing.
 	cp "$T/lfproxy.ini" "$T/wrong.ini"
 	echo 'nonsense = 1' >>"$T/wrong.ini"
-	run -1 "$BUILD/lfproxy" -x "$ADMIN" -c "$T/wrong.ini"
+	run -78 "$BUILD/lfproxy" -x "$ADMIN" -c "$T/wrong.ini"
 	[[ $output == *"unknown key 'nonsense'"* ]] || fail "$output"
 	wait_for 10 lfproxy_said "no upgrade, this process goes on: .*unknown key 'nonsense'"
 	equal "the process that answers" "$FIRST" "$(pid_now)"
-	run -3 "$BUILD/lfproxy" -x "$T/none.sock" -c "$T/lfproxy.ini"
+	run -71 "$BUILD/lfproxy" -x "$T/none.sock" -c "$T/lfproxy.ini"
 	[[ $output == *"-x '$T/none.sock': No such file or directory; it names "* ]] ||
 	    fail "$output"
-	run -2 "$BUILD/lfproxy" -x "$ADMIN" -t -c "$T/lfproxy.ini"
+	run -64 "$BUILD/lfproxy" -x "$ADMIN" -t -c "$T/lfproxy.ini"
 	run -1 ctl upgrade @nobody
 	[[ $output == "no process waits at '@nobody': Connection refused" ]] ||
 	    fail "$output"

@@ -175,12 +175,12 @@ asked() {
 		    0.0.0.0:0-5 :70000-70001 'unix:/tmp/a-b' :8005-8020
 		printf '[backend app]\nserver = a %s\n' "$(addr a)"
 	} >"$T/lfproxy.ini"
-	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	run -78 "$LFPROXY" -t -c "$T/lfproxy.ini"
 	[[ $output == *"lfproxy.ini:4: listen: '8009-8000' is not a range of ports; write LOW-HIGH, from 1 to 65535, as in :8000-8099"* ]]
 	[[ $output == *"lfproxy.ini:5: listen: '0-5' is not"* ]]
 	[[ $output == *"lfproxy.ini:6: listen: '70000-70001' is not"* ]]
 	sed -i '4,7d' "$T/lfproxy.ini"
-	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	run -78 "$LFPROXY" -t -c "$T/lfproxy.ini"
 	equal "errors" 1 "$(grep -c 'lfproxy.ini:4: listen' <<<"$output")"
 	[[ $output == *"':8005-8020' is listened on already"* ]]
 }
@@ -293,10 +293,10 @@ print(data.decode().split("\r\n")[-1])'
 	wait_for 10 is check_status s L4OK
 	equal "at 9002" b "$(got 127.0.0.2:9002)"
 	sed -i 's/ check_port=9001//' "$T/lfproxy.ini"
-	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	run -78 "$LFPROXY" -t -c "$T/lfproxy.ini"
 	[[ $output == *"lfproxy.ini:"*": server: '127.0.0.1' has no port, so its check has none; write check_port=PORT, check=off, or the server's own port as 127.0.0.1:PORT"* ]]
 	sed -i 's/^server = .*/server = s 127.0.0.1:+70000 check=off/' \
 	    "$T/lfproxy.ini"
-	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	run -78 "$LFPROXY" -t -c "$T/lfproxy.ini"
 	[[ $output == *"'+70000' is not a difference of ports"* ]]
 }
