@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "config/hint.h"
 
 #define TRY_HELP "; try lfproxy -h"
 
@@ -120,11 +121,108 @@ options_append(const char ***values, size_t *n, struct err *err)
 	return true;
 }
 
+/* Options of haproxy and nginx, and what to do instead. */
+static const struct {
+	char letter;
+	const char *advice;
+} foreign_options[] = {
+    {'d', "lfproxy stays in the foreground, and has no debug mode: leave it "
+          "out"},
+    {'D', "lfproxy stays in the foreground, where a service manager keeps "
+          "it: leave it out"},
+    {'f', "name the configuration with -c FILE"},
+    {'g', "write the settings into a file, and name it with -c FILE"},
+    {'p', "lfproxy writes no pid file, as it stays in the foreground: leave "
+          "it out"},
+    {'q', "-t prints nothing but errors, warnings and one line: leave it out"},
+    {'v', "the version is printed by -V"},
+    {'W', "a reload needs no second process: leave it out"},
+};
+
+static const char *
+foreign_advice(char letter)
+{
+	size_t n = sizeof(foreign_options) / sizeof(foreign_options[0]);
+
+	for (size_t i = 0; i < n; i++)
+		if (foreign_options[i].letter == letter)
+			return foreign_options[i].advice;
+	return NULL;
+}
+
+/* Returns whether the word is a long option with one dash only, as `-config`
+ * is, with err set. */
+static bool
+lacks_dash(const char *word, struct err *err)
+{
+	size_t len = strcspn(word, "=");
+
+	if (word[0] != '-' || word[1] == '-' || len < 3)
+		return false;
+	for (const struct option *o = long_options; o->name; o++)
+		if (strlen(o->name) == len - 1 &&
+		    strncmp(o->name, word + 1, len - 1) == 0)
+			return !err_set(err,
+			    "%s has one dash only; write -%s" TRY_HELP, word,
+			    word);
+	return false;
+}
+
+/* Returns whether the words are a signal of nginx (`-s reload`), or the check
+ * of a file (`-c -f FILE`) or the start of a successor (`-sf PID`) of haproxy,
+ * with err set. */
+static bool
+is_foreign_use(const char *word, const char *next, struct err *err)
+{
+	static const char *const signals[] = {
+	    "quit", "reload", "reopen", "stop"};
+
+	if (strcmp(word, "-sf") == 0 || strcmp(word, "-st") == 0)
+		return !err_set(err,
+		    "%s: the process that runs is not named by its id; "
+		    "upgrade it with `lfproxyctl upgrade`, or take it over "
+		    "with -x SOCKET" TRY_HELP,
+		    word);
+	if (next && strcmp(word, "-c") == 0 && strcmp(next, "-f") == 0)
+		return !err_set(err,
+		    "-c names the configuration, and -t checks it: lfproxy -t "
+		    "-c FILE" TRY_HELP);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (next && strcmp(word, "-s") == 0 &&
+		    strcmp(next, signals[i]) == 0)
+			return !err_set(err,
+			    "-s names a server, and '%s' has no port; "
+			    "`lfproxyctl reload` reloads, SIGTERM stops, and "
+			    "log files are reopened by SIGUSR1" TRY_HELP,
+			    next);
+	return false;
+}
+
+/* Reports a long option that does not exist, or of which several begin so. */
+static bool
+err_unknown_long(const char *word, struct err *err)
+{
+	char name[40];
+	struct hint hint;
+
+	snprintf(
+	    name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	hint_init(&hint, name);
+	for (const struct option *o = long_options; o->name; o++)
+		hint_offer(&hint, o->name);
+	if (hint.near)
+		return err_set(err,
+		    "%s is unknown; did you mean --%s?" TRY_HELP, word,
+		    hint.near);
+	return err_set(err, "%s is unknown or ambiguous" TRY_HELP, word);
+}
+
 /* getopt reports only the letter of a short option, which may be part of a
  * group, and nothing about a long one, so the word is needed. */
 static bool
 err_bad_option(int found, const char *word, struct err *err)
 {
+	const char *advice = foreign_advice((char)optopt);
 	bool is_long = strncmp(word, "--", 2) == 0;
 	char letter[] = {'-', (char)optopt, '\0'};
 	const char *what = is_long || !optopt ? word : letter;
@@ -133,8 +231,10 @@ err_bad_option(int found, const char *word, struct err *err)
 		return err_set(err, "%s needs a value" TRY_HELP, what);
 	if (is_long && optopt)
 		return err_set(err, "%s takes no value" TRY_HELP, what);
-	return err_set(err, "%s is %s" TRY_HELP, what,
-	    is_long ? "unknown or ambiguous" : "unknown");
+	if (is_long)
+		return err_unknown_long(word, err);
+	return err_set(err, "%s is unknown%s%s" TRY_HELP, what,
+	    advice ? "; " : "", advice ? advice : "");
 }
 
 static bool
@@ -269,12 +369,15 @@ options_parse(
 		found = getopt_long(argc, argv, letters, long_options, NULL);
 		if (found == -1)
 			break;
-		ok = take_option(&o, found, argv[at], err);
+		ok = !lacks_dash(argv[at], err) &&
+		     !is_foreign_use(argv[at], argv[at + 1], err) &&
+		     take_option(&o, found, argv[at], err);
 	}
 	if (ok && optind < argc && o.action < OPTIONS_VERSION)
 		ok = err_set(err,
-		    "unexpected argument '%s'; lfproxy takes only "
-		    "options" TRY_HELP,
+		    "unexpected argument '%s'; name a configuration with -c "
+		    "FILE, and give commands to a running lfproxy with "
+		    "lfproxyctl" TRY_HELP,
 		    argv[optind]);
 	if (!ok || !check_combination(&o, err)) {
 		options_fini(&o);

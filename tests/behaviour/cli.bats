@@ -51,7 +51,7 @@ usage_error() {
 	usage_error
 }
 
-@test "cli: an unknown option is a usage error" {
+@test "cli: an unknown option is a usage error, with what to use instead" {
 	usage_error -Z
 }
 
@@ -65,6 +65,8 @@ usage_error() {
 }
 
 @test "cli: a server without a listener is a usage error" {
+	usage_error -f x.cfg
+	[[ $output == *"-f is unknown; name the configuration with -c FILE; try lfproxy -h" ]]
 	usage_error -s 127.0.0.1:80
 }
 
@@ -87,6 +89,8 @@ usage_error() {
 	[ "$(cat "$BATS_TEST_TMPDIR/file")" = precious ]
 }
 
+	usage_error "$T/lfproxy.ini"
+	[[ $output == *"name a configuration with -c FILE"* ]]
 @test "cli: user= without the rights of root names the cause and the way out" {
 	local without=""
 

@@ -157,10 +157,12 @@ wrong_use_is_told(void **state)
 	    "-c and -s exclude each other; use either a file or options");
 	assert_usage("-c f -n 2",
 	    "-c and -n exclude each other; use either a file or options");
-	assert_usage(
-	    "-c f g", "unexpected argument 'g'; lfproxy takes only options");
-	assert_usage(
-	    "f", "unexpected argument 'f'; lfproxy takes only options");
+	assert_usage("-c f g",
+	    "unexpected argument 'g'; name a configuration with -c FILE, and "
+	    "give commands to a running lfproxy with lfproxyctl");
+	assert_usage("f",
+	    "unexpected argument 'f'; name a configuration with -c FILE, and "
+	    "give commands to a running lfproxy with lfproxyctl");
 	assert_usage("-l a -s b -n 1 -n 2", "-n is given twice");
 	assert_usage("-l a -s b -b x -b x", "-b is given twice");
 	assert_usage("-l a -s b -k x -k x", "-k is given twice");
@@ -174,12 +176,55 @@ wrong_options_are_named(void **state)
 	assert_usage("-z", "-z is unknown");
 	assert_usage("-tz -c f", "-z is unknown");
 	assert_usage("--test -tz", "-z is unknown");
-	assert_usage("--lisen :80", "--lisen is unknown or ambiguous");
-	assert_usage("--list", "--list is unknown or ambiguous");
+	assert_usage(
+	    "--lisen :80", "--lisen is unknown; did you mean --listen?");
+	assert_usage(
+	    "--cofnig=f", "--cofnig=f is unknown; did you mean --config?");
+	assert_usage("--l", "--l is unknown or ambiguous");
+	assert_usage("--daemonize", "--daemonize is unknown or ambiguous");
 	assert_usage("-c", "-c needs a value");
 	assert_usage("-t -l", "-l needs a value");
 	assert_usage("--server", "--server needs a value");
 	assert_usage("--test=yes -c f", "--test=yes takes no value");
+}
+
+/* Options of haproxy and nginx. */
+static void
+foreign_options_are_told_what_to_use(void **state)
+{
+	(void)state;
+	assert_usage("-v", "-v is unknown; the version is printed by -V");
+	assert_usage("-vv", "-v is unknown; the version is printed by -V");
+	assert_usage(
+	    "-f x.cfg", "-f is unknown; name the configuration with -c FILE");
+	assert_usage("-c f -D",
+	    "-D is unknown; lfproxy stays in the foreground, where a service "
+	    "manager keeps it: leave it out");
+	assert_usage("-db -c f",
+	    "-d is unknown; lfproxy stays in the foreground, and has no debug "
+	    "mode: leave it out");
+	assert_usage("-p /run/x",
+	    "-p is unknown; lfproxy writes no pid file, as it stays in the "
+	    "foreground: leave it out");
+	assert_usage("-Ws -c f",
+	    "-W is unknown; a reload needs no second process: leave it out");
+	assert_usage("-g daemon_off;",
+	    "-g is unknown; write the settings into a file, and name it with "
+	    "-c FILE");
+	assert_usage("-qt -c f",
+	    "-q is unknown; -t prints nothing but errors, warnings and one "
+	    "line: leave it out");
+	assert_usage("-c f -sf 4711",
+	    "-sf: the process that runs is not named by its id; upgrade it "
+	    "with `lfproxyctl upgrade`, or take it over with -x SOCKET");
+	assert_usage("-c -f x.cfg",
+	    "-c names the configuration, and -t checks it: lfproxy -t -c FILE");
+	assert_usage("-s reload",
+	    "-s names a server, and 'reload' has no port; `lfproxyctl reload` "
+	    "reloads, SIGTERM stops, and log files are reopened by SIGUSR1");
+	assert_usage("-help", "-help has one dash only; write --help");
+	assert_usage("-config f", "-config has one dash only; write --config");
+	assert_usage("-version", "-version has one dash only; write --version");
 }
 
 static void
@@ -426,6 +471,7 @@ main(void)
 	    cmocka_unit_test(short_form_is_taken),
 	    cmocka_unit_test(wrong_use_is_told),
 	    cmocka_unit_test(wrong_options_are_named),
+	    cmocka_unit_test(foreign_options_are_told_what_to_use),
 	    cmocka_unit_test(help_names_every_option),
 	    cmocka_unit_test(short_form_makes_one_of_each),
 	    cmocka_unit_test(short_form_takes_its_options),
