@@ -12,6 +12,7 @@
 #include "config/expand.h"
 #include "config/include.h"
 #include "config/keys.h"
+#include "config/server_addr.h"
 #include "config/users_file.h"
 #include "config/values.h"
 #include "model/loops.h"
@@ -82,27 +83,78 @@ name_is_given(const struct config_options *o, const char *name)
 	return false;
 }
 
+/* Returns the port that all listens have, or 0. */
+static uint16_t
+port_of_listens(const struct config_options *o)
+{
+	uint16_t port = 0;
+
+	for (size_t i = 0; i < o->listens_n; i++) {
+		struct words words;
+		struct addr addr;
+		struct err err;
+
+		if (strlen(o->listens[i]) > DRAFT_VALUE_MAX)
+			return 0;
+		words_split(&words, o->listens[i]);
+		if (words.n == 0 ||
+		    !addr_parse(words.word[0], ADDR_LISTEN, &addr, &err) ||
+		    (i > 0 && addr_port(&addr) != port))
+			return 0;
+		port = addr_port(&addr);
+	}
+	return port;
+}
+
+/* Returns the port for the checks of a server whose address has none, or 0.
+ * Its sessions get the port that their clients have connected to. */
+static unsigned
+missing_check_port(const struct config_options *o, const char *server)
+{
+	struct server_spec s = {.name = NULL};
+	struct addr_name name = {.host = ""};
+	int listens = port_of_listens(o), port;
+	struct words words;
+	struct err err;
+
+	if (listens == 0 || (o->check && strcmp(o->check, "off") == 0) ||
+	    strlen(server) > DRAFT_VALUE_MAX || strstr(server, " check"))
+		return 0;
+	words_split(&words, server);
+	if (words.n == 0 || !server_addr_parse(words.word[0], &s, &name, &err))
+		return 0;
+	s.host = name.host[0] ? name.host : NULL;
+	if (!server_spec_maps_port(&s))
+		return 0;
+	port = listens + s.port_offset;
+	return port > 0 && port <= UINT16_MAX ? (unsigned)port : 0;
+}
+
 static bool
 add_server_option(struct draft *draft, const struct config_options *o, size_t i,
     size_t *number)
 {
 	const char *given = o->servers[i];
 	size_t len = name_length(given);
-	char name[32];
+	const char *address = given + (len > 0 ? len + 1 : 0);
+	unsigned check_port = missing_check_port(o, address);
+	char name[32], check[32] = "";
 	char *value;
 	bool ok;
 	int n;
 
+	if (check_port > 0)
+		snprintf(check, sizeof(check), " check_port=%u", check_port);
 	if (given[0] == '\0') {
 		n = asprintf(&value, "%s", given);
 	} else if (len > 0) {
 		n = asprintf(
-		    &value, "%.*s %s", (int)len, given, given + len + 1);
+		    &value, "%.*s %s%s", (int)len, given, address, check);
 	} else {
 		do
 			snprintf(name, sizeof(name), "s%zu", (*number)++);
 		while (name_is_given(o, name));
-		n = asprintf(&value, "%s %s", name, given);
+		n = asprintf(&value, "%s %s%s", name, given, check);
 	}
 	if (n < 0)
 		return false;

@@ -394,6 +394,37 @@ servers_may_have_names(void **state)
 	spec_free(s);
 }
 
+/* As HAProxy's servers do. */
+static void
+servers_without_a_port_have_that_of_the_client(void **state)
+{
+	static const struct {
+		const char *line;
+		unsigned port;
+	} rows[] = {{"-l :8080 -s 10.0.0.11", 8080},
+	    {"-l 10.0.0.1:8080 -l [::1]:8080 -s a=app.internal", 8080},
+	    {"-l :8080 -s 10.0.0.11:+1", 8081}, {"-l :8080 -s [::1]", 8080},
+	    {"-l :8080 -s 10.0.0.11:81", 0}, {"-l :8080 -s unix:/x", 0},
+	    {"-l :80 -l :81 -s 10.0.0.11 -k off", 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct spec *s = load_line(rows[i].line);
+
+		assert_int_equal(
+		    s->backends[0].servers[0].check.port, rows[i].port);
+		spec_free(s);
+	}
+	assert_load_fails("-l :80 -l :81 -s 10.0.0.11",
+	    "server: '10.0.0.11' has no port, so its check has none; write "
+	    "check_port=PORT, check=off, or the server's own port as "
+	    "10.0.0.11:PORT\n");
+	assert_load_fails("-l :8000-8099 -s 10.0.0.11",
+	    "server: '10.0.0.11' has no port, so its check has none; write "
+	    "check_port=PORT, check=off, or the server's own port as "
+	    "10.0.0.11:PORT\n");
+}
+
 static void
 short_form_errors_name_the_option(void **state)
 {
@@ -477,6 +508,7 @@ main(void)
 	    cmocka_unit_test(short_form_takes_its_options),
 	    cmocka_unit_test(every_kind_of_check_goes_without_a_file),
 	    cmocka_unit_test(servers_may_have_names),
+	    cmocka_unit_test(servers_without_a_port_have_that_of_the_client),
 	    cmocka_unit_test(short_form_errors_name_the_option),
 	    cmocka_unit_test(odd_values_on_the_command_line_are_refused),
 	    cmocka_unit_test(short_form_prints_as_a_file),
