@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/text.h"
+#include "check/preset.h"
 #include "config/config.h"
 #include "config/keys.h"
 #include "control/control.h"
@@ -54,15 +55,17 @@ print_version(void)
 	printf("lfproxy %s\n"
 	       "promotion: %s, %s, %s\n"
 	       "order: %s, %s, %s\n"
-	       "checks: connect, http, https, tls, send-expect, script, "
-	       "agent\n"
-	       "libev %d.%d, %s\n"
-	       "%s\n",
+	       "checks: ",
 	    LFPROXY_VERSION, policy_name(POLICY_ADAPTIVE),
 	    policy_name(POLICY_ALWAYS), policy_name(POLICY_KERNEL),
 	    promotion_order_name(ORDER_LIFO), promotion_order_name(ORDER_FIFO),
-	    promotion_order_name(ORDER_PRIORITY), ev_version_major(),
-	    ev_version_minor(), curl_version(),
+	    promotion_order_name(ORDER_PRIORITY));
+	for (enum check_kind k = CHECK_OFF + 1; k < CHECK_KINDS; k++)
+		printf("%s, ", check_presets[k].name);
+	printf("agent\n"
+	       "libev %d.%d, %s\n"
+	       "%s\n",
+	    ev_version_major(), ev_version_minor(), curl_version(),
 	    OpenSSL_version(OPENSSL_VERSION));
 }
 

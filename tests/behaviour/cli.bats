@@ -40,6 +40,18 @@ usage_error() {
 	    fail "$output"
 }
 
+@test "cli: -V has every kind of check that the file knows" {
+	local kinds
+
+	printf '[backend b]\ncheck = nonsense\n' >"$T/lfproxy.ini"
+	run -78 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	kinds=$(sed -n 's/.*allowed are off, \(.*\)/\1/p' <<<"$output")
+	[[ $kinds == *redis* ]]
+	run -0 "$LFPROXY" -V
+	[[ $output == *$'\n'"checks: $kinds, agent"$'\n'* ]] ||
+	    fail "$kinds: $output"
+}
+
 @test "cli: -h prints how to use it, on stdout" {
 	run -0 --separate-stderr "$LFPROXY" -h
 	[[ $output == *"-c"* && $output == *"-l"* && $output == *"-s"* ]]
@@ -53,6 +65,8 @@ usage_error() {
 
 @test "cli: an unknown option is a usage error, with what to use instead" {
 	usage_error -Z
+	usage_error -f x.cfg
+	[[ $output == *"-f is unknown; name the configuration with -c FILE; try lfproxy -h" ]]
 }
 
 @test "cli: an option without its value is a usage error" {
@@ -65,8 +79,6 @@ usage_error() {
 }
 
 @test "cli: a server without a listener is a usage error" {
-	usage_error -f x.cfg
-	[[ $output == *"-f is unknown; name the configuration with -c FILE; try lfproxy -h" ]]
 	usage_error -s 127.0.0.1:80
 }
 
@@ -77,6 +89,8 @@ usage_error() {
 
 @test "cli: words that are no options are a usage error" {
 	usage_error -l 127.0.0.1:0 -s 127.0.0.1:80 more
+	usage_error "$T/lfproxy.ini"
+	[[ $output == *"name a configuration with -c FILE"* ]]
 }
 
 # bats test_tags=covered
@@ -89,8 +103,6 @@ usage_error() {
 	[ "$(cat "$BATS_TEST_TMPDIR/file")" = precious ]
 }
 
-	usage_error "$T/lfproxy.ini"
-	[[ $output == *"name a configuration with -c FILE"* ]]
 @test "cli: user= without the rights of root names the cause and the way out" {
 	local without=""
 
