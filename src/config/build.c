@@ -29,15 +29,37 @@ struct build {
 	bool incomplete;
 };
 
-/* Splits the head and finds its kind.  Returns SECTION_KINDS after an error. */
+/* Reports the head, whose first word is no kind of section.  Returns the kind
+ * that was meant, or SECTION_KINDS. */
+static enum section_kind
+report_section(struct build *b, const struct draft_section *s, const char *word)
+{
+	const struct name_table *all = NAME_TABLE(sections, SECTION_KINDS);
+	const char *advice = hint_words_section(s->head), *meant = NULL;
+	const char *list;
+	struct hint hint;
+	size_t kind;
+
+	list = hint_table(&hint, word, all, "allowed");
+	ERROR_AT(s, b->errors, "unknown section [%s]; %s", s->head,
+	    advice ? advice : list);
+	if (!advice)
+		meant = hint.near;
+	else if (hint_word_is_in(word, "listen, server, upstream"))
+		meant = "backend";
+	return meant && name_table_find(all, meant, &kind)
+	           ? (enum section_kind)kind
+	           : SECTION_KINDS;
+}
+
+/* Splits the head and finds its kind, or, after an error, the kind that was
+ * meant; SECTION_KINDS: none. */
 static enum section_kind
 classify(struct build *b, struct draft_section *s)
 {
 	const struct name_table *all = NAME_TABLE(sections, SECTION_KINDS);
 	size_t len = strcspn(s->head, " \t"), kind;
 	char word[INI_LINE_MAX + 1];
-	const char *advice;
-	struct hint hint;
 
 	s->name = s->head + len + strspn(s->head + len, " \t");
 	if (len == 0 || len >= sizeof(word))
@@ -46,10 +68,8 @@ classify(struct build *b, struct draft_section *s)
 	word[len] = '\0';
 	if (name_table_find(all, word, &kind))
 		return (enum section_kind)kind;
-	advice = hint_words_section(s->head);
-	ERROR_AT(s, b->errors, "unknown section [%s]; %s", s->head,
-	    advice ? advice : hint_table(&hint, word, all, "allowed"));
-	return SECTION_KINDS;
+	s->corrected = true;
+	return report_section(b, s, word);
 }
 
 static void
@@ -96,7 +116,8 @@ check_duplicate(struct build *b, const struct draft_section *s)
 	                 index == s->index))
 		return;
 	for (const struct draft_section *o = b->draft->sections; o < s; o++) {
-		if (o->kind != s->kind || (named && o->index != index))
+		if (o->kind != s->kind || o->corrected ||
+		    (named && o->index != index))
 			continue;
 		ERROR_AT(s, b->errors,
 		    "there is a second [%s]%s; make one of them", s->head,
@@ -204,7 +225,7 @@ check_repeated(
 	char first[DRAFT_FIRST_SIZE];
 
 	for (const struct draft_entry *o = s->entries; o < e; o++) {
-		if (strcmp(o->name, e->name) != 0)
+		if (o->corrected || strcmp(o->name, e->name) != 0)
 			continue;
 		ENTRY_ERROR(e, b->errors,
 		    "%s is given twice in [%s]%s; keep one", e->name, s->head,
@@ -225,16 +246,38 @@ read_entry(struct build *b, const struct draft_section *s,
 
 	b->incomplete |= !e->value;
 	v.key = key_find(s->kind, e->name);
-	if (!v.key || e->line) {
-		build_unknown(s, e, b->errors);
+	if (!v.key)
 		return;
-	}
-	if (!(v.key->flags & KEY_REPEATABLE))
+	if (e->corrected)
+		v.errors = NULL;
+	else if (!(v.key->flags & KEY_REPEATABLE))
 		check_repeated(b, s, e);
 	if (!e->value || !check_value(b, e))
 		return;
 	v.object = object_of(into, key_home(v.key), s->index);
-	value_parse(&v);
+	b->incomplete |= !value_parse(&v) && e->corrected;
+}
+
+/* Reports what is not a key of the section.  Gives it the name of the key that
+ * was meant, so that this key is not reported as missing. */
+static void
+correct_keys(struct build *b, struct draft_section *s)
+{
+	for (size_t i = 0; i < s->entries_n; i++) {
+		struct draft_entry *e = &s->entries[i];
+		const struct key *meant;
+		char *name;
+
+		if (key_find(s->kind, e->name) && !e->line)
+			continue;
+		meant = build_unknown(s, e, b->errors);
+		e->corrected = true;
+		name = meant ? strdup(meant->name) : NULL;
+		if (name) {
+			free(e->name);
+			e->name = name;
+		}
+	}
 }
 
 static const struct draft_entry *
@@ -386,11 +429,14 @@ make_objects(struct build *b)
 		struct draft_section *s = &draft->sections[i];
 
 		s->kind = classify(b, s);
+		/* Names of sections with a wrong head can be referred to. */
+		b->incomplete |= s->corrected;
 		if (s->kind == SECTION_KINDS)
 			continue;
 		if (!make_object(b, s))
 			return false;
-		if (s->kind == SECTION_DEFAULTS && !b->defaults)
+		if (s->kind == SECTION_DEFAULTS && !s->corrected &&
+		    !b->defaults)
 			b->defaults = s;
 	}
 	return spec->pools_n > 0 || make_main_pool(b);
@@ -409,10 +455,12 @@ check_heads(struct build *b)
 	INDEX_NAMES(b->spec, frontends);
 	INDEX_NAMES(b->spec, backends);
 	for (size_t i = 0; i < draft->sections_n; i++) {
-		if (draft->sections[i].kind == SECTION_KINDS)
+		const struct draft_section *s = &draft->sections[i];
+
+		if (s->kind == SECTION_KINDS || s->corrected)
 			continue;
-		check_head(b, &draft->sections[i]);
-		check_duplicate(b, &draft->sections[i]);
+		check_head(b, s);
+		check_duplicate(b, s);
 	}
 }
 
@@ -515,8 +563,9 @@ read_sections(struct build *b)
 	for (size_t i = 0; i < b->draft->sections_n; i++) {
 		struct draft_section *s = &b->draft->sections[i];
 
-		if (s->kind == SECTION_KINDS)
+		if (s->kind == SECTION_KINDS || s->corrected)
 			continue;
+		correct_keys(b, s);
 		if (s->kind != SECTION_DEFAULTS)
 			read_section(b, s);
 		else if (!read_defaults(b, s))

@@ -19,8 +19,8 @@ struct spec *build_spec(struct draft *draft, const struct spec *present,
 
 /* Adds one error for the entry, which says what to write instead.  The entry
  * either has a line (config/draft.h), or a name that is not a key of the
- * section. */
-void build_unknown(const struct draft_section *section,
+ * section.  Returns the key of the section that was meant, or NULL. */
+const struct key *build_unknown(const struct draft_section *section,
     const struct draft_entry *entry, struct err_list *errors);
 
 /* Adds errors about frontends and backends that contradict themselves, and for

@@ -27,6 +27,10 @@ struct draft_entry {
 	char *name;
 	char *value; /* NULL: its error is reported already, or line is set */
 	char *line;  /* not `key = value`; name is the first word of it */
+
+	/* Set by config/build.c: the key was wrong, which is reported, and name
+	 * is the one that was meant, as far as that is known. */
+	bool corrected;
 };
 
 struct draft_section {
@@ -41,6 +45,7 @@ struct draft_section {
 	const char *name; /* in head */
 	size_t index;     /* in the spec's array of that kind */
 	bool has_errors;  /* one of its values could not be read */
+	bool corrected;   /* head is wrong, kind the one that was meant */
 };
 
 /* `include = PATH`, which config/include.h follows. */

@@ -9,6 +9,9 @@
 /* Longer words get no guess. */
 #define WORD_MAX 40
 
+/* A longer list is left out beside a near candidate. */
+#define LIST_MAX 100
+
 static unsigned
 min2(unsigned a, unsigned b)
 {
@@ -84,11 +87,14 @@ hint_offer(struct hint *hint, const char *candidate)
 const char *
 hint_text(struct hint *hint, const char *what)
 {
+	bool list = !hint->near || hint->listed_len <= LIST_MAX;
 	int n = 0;
 
 	if (hint->near)
 		n = snprintf(hint->text, sizeof(hint->text),
-		    "did you mean '%s'? ", hint->near);
+		    "did you mean '%s'?%s", hint->near, list ? " " : "");
+	if (!list)
+		return hint->text;
 	snprintf(hint->text + n, sizeof(hint->text) - (size_t)n, "%s %s %s",
 	    what, hint->offered == 1 ? "is" : "are",
 	    hint->offered > 0 ? hint->listed : "none");

@@ -32,8 +32,9 @@ void hint_init(struct hint *hint, const char *word);
 void hint_offer(struct hint *hint, const char *candidate);
 
 /* Returns `did you mean 'x'? allowed are a, x, z`, without the question if no
- * candidate is near, and with `is` if there is only one candidate.  `what`
- * replaces `allowed`.  The text belongs to hint. */
+ * candidate is near, without the list if one is near and the list is long, and
+ * with `is` if there is only one candidate.  `what` replaces `allowed`.  The
+ * text belongs to hint. */
 const char *hint_text(struct hint *hint, const char *what);
 
 /* Does these three steps, with all names as candidates. */

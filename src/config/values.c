@@ -226,13 +226,29 @@ option_named(const struct key *key, const char *name)
 	return o->name ? o : NULL;
 }
 
+/* Reports the word, which is not an option: an unknown one, or, as its first
+ * character says, a value. */
+static void
+report_unknown_option(
+    const struct value *v, const char *word, bool is_value, struct hint *hint)
+{
+	const char *advice = hint_words_option(v->key->name, word);
+
+	if (advice || !is_value)
+		value_fail(v, "unknown option '%s'; %s", word,
+		    advice ? advice : hint_text(hint, "allowed"));
+	else
+		value_fail(v,
+		    "'%s' is a value without an option; write OPTION=%s; %s",
+		    word, word, hint_text(hint, "options"));
+}
+
 /* Returns the option that the word sets, or NULL after an error. */
 static const struct key *
-find_option(
-    const struct value *v, const char *name, unsigned allowed, const char *why)
+find_option(const struct value *v, const char *name, bool is_value,
+    unsigned allowed, const char *why)
 {
 	const struct key *found = option_named(v->key, name);
-	const char *advice;
 	struct hint hint;
 
 	if (found && !(found->flags & ~allowed))
@@ -246,9 +262,7 @@ find_option(
 	for (const struct key *o = v->key->options; o->name; o++)
 		if (!(o->flags & ~allowed))
 			hint_offer(&hint, o->name);
-	advice = hint_words_option(v->key->name, name);
-	value_fail(v, "unknown option '%s'; %s", name,
-	    advice ? advice : hint_text(&hint, "allowed"));
+	report_unknown_option(v, name, is_value, &hint);
 	return NULL;
 }
 
@@ -295,7 +309,8 @@ read_option(struct options *o, char *word, const char *next)
 
 	if (text)
 		*text++ = '\0';
-	option = find_option(v, word, o->allowed, o->why);
+	option = find_option(
+	    v, word, !text && *word >= '0' && *word <= '9', o->allowed, o->why);
 	if (!option)
 		return false;
 	inner.key = option;

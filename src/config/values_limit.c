@@ -191,6 +191,35 @@ find_contradiction(
 	return NULL;
 }
 
+/* Reports a word such as `10/s`, of which the option is missing.  Returns
+ * whether there is one. */
+static bool
+report_bare(const struct value *v, const struct words *words)
+{
+	for (size_t i = 0; i < words->n; i++) {
+		const char *word = words->word[i];
+		size_t len = strspn(word, "0123456789");
+		const char *unit = strchrnul(word, '/');
+
+		if (len == 0 || strchr(word, '='))
+			continue;
+		if (word[len] == '\0')
+			return !value_fail(v,
+			    "'%s' is a number without an option; write "
+			    "sessions=%s or rate=%s/s",
+			    word, word, word);
+		/* nginx writes 10r/s. */
+		if (word + len == unit || strncmp(word + len, "r/", 2) == 0)
+			return !value_fail(v,
+			    "'%s' is a rate without its option; write "
+			    "rate=%.*s%s",
+			    word, (int)len, word, unit);
+		return !value_fail(v, "'%s' has no option; write bytes=%s%s",
+		    word, word, *unit ? "" : "/s");
+	}
+	return false;
+}
+
 /* Reads the limit; its lists are the caller's to free, also after an error. */
 static bool
 read_limit(const struct value *v, struct limit_spec *ret_limit)
@@ -201,7 +230,8 @@ read_limit(const struct value *v, struct limit_spec *ret_limit)
 	const char *wrong;
 
 	words_split(&words, v->text);
-	if (!options_read(v, &none, 0, &defaults, 0, "") ||
+	if (report_bare(v, &words) ||
+	    !options_read(v, &none, 0, &defaults, 0, "") ||
 	    !options_read(v, &words, 0, ret_limit, 0, ""))
 		return false;
 	wrong = find_contradiction(ret_limit, &defaults);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/text.h"
+#include "config/hint.h"
 #include "config/pool_text.h"
 #include "control/pools_internal.h"
 #include "proxy/keeper.h"
@@ -297,21 +298,15 @@ pools_entry_of(const struct pools *pools, const struct pool *pool)
 struct pool *
 pools_find(struct pools *pools, const char *name, struct err *err)
 {
-	char names[256] = "";
-
 	const struct pools_entry *e = pools_entry_find(pools, name);
+	struct hint hint;
 
 	if (e)
 		return e->pool;
-	for (size_t i = 0; i < pools->n; i++) {
-		const char *known = pool_name(pools->entries[i].pool);
-		size_t len = strlen(names);
-
-		snprintf(names + len, sizeof(names) - len, "%s%s",
-		    i > 0 ? ", " : "", known);
-	}
-	err_set(err, "unknown pool '%s'; there %s %s", name,
-	    pools->n == 1 ? "is" : "are", names);
+	hint_init(&hint, name);
+	for (size_t i = 0; i < pools->n; i++)
+		hint_offer(&hint, pool_name(pools->entries[i].pool));
+	err_set(err, "unknown pool '%s'; %s", name, hint_text(&hint, "there"));
 	return NULL;
 }
 

@@ -261,7 +261,7 @@ quiet_ledger() {
 	    main nice 5
 	refused_with "The value of cpus is missing; *" main cpus
 	refused_with "What to set is missing; *" main
-	refused_with "Unknown pool 'mian'; there are main, lazy." \
+	refused_with "Unknown pool 'mian'; did you mean 'main'? there are main, lazy." \
 	    mian threads 2
 	refused_with "The name of a pool is missing, *"
 	equal "the settings" "$before" "$(main "$SETTINGS")"

@@ -245,8 +245,10 @@ unknown_pools_and_settings_are_told_from_those_there_are(void **state)
 
 	(void)state;
 	assert_refused("", "the name of a pool is missing");
-	assert_refused(
-	    "mian threads 2", "unknown pool 'mian'; there are main, other");
+	assert_refused("mian threads 2", "unknown pool 'mian'; did you mean "
+	                                 "'main'? there are main, other");
+	assert_refused("nonesuch threads 2",
+	    "unknown pool 'nonesuch'; there are main, other");
 	assert_refused("main", "what to set is missing; allowed are threads, "
 	                       "shards, promotion, order, cpus");
 	assert_refused("main thread 2", "'thread' cannot be set; did you mean "

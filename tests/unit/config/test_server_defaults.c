@@ -91,7 +91,7 @@ errors_are_told_once_and_at_their_line(void **state)
 	                   "server = t 10.0.0.2:80\n",
 	    "6: server_defaults: weight: 'x' is \n"
 	    "6: server_defaults: unknown option 'wieght'; did you mean "
-	    "'weight'? \n");
+	    "'weight'?\n");
 	assert_errors(HEAD "server_defaults = weight=1 weight=2\n"
 	                   "server = t 10.0.0.2:80\n",
 	    "5: server_defaults: weight: given twice; keep one\n");

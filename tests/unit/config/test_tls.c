@@ -288,8 +288,8 @@ wrong_values_are_named(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_line_error("tls t", cases[i].line, cases[i].expected);
 	assert_line_error("frontend x", "tls = t",
-	    "unknown key 'tls' in [frontend x]; write tls=NAME behind the "
-	    "address of listen");
+	    "unknown key 'tls' in [frontend x]; it is an option of listen: "
+	    "write listen = :81 tls=t; the key belongs in [backend NAME]");
 	snprintf(longest, sizeof(longest), "alpn = h2 %0256d", 0);
 	assert_line_error("tls t", longest,
 	    "alpn: '0000000000000000000000000000000000000000...' has 256 "
