@@ -26,8 +26,9 @@ call_acl(struct call *call, const char *text, const char *missing)
 	         n < m->spec->lists_n)
 		list = m->lists[n];
 	if (!list)
-		err_set(call->err,
-		    "Unknown ACL identifier. Please use #<id> or <name>.");
+		call_no_such_of(call,
+		    "Unknown ACL identifier. Please use #<id> or <name>.", text,
+		    NAME_TABLE(m->spec->lists, m->spec->lists_n));
 	return list;
 }
 

@@ -267,6 +267,45 @@ call_take_json(struct call *call)
 	return true;
 }
 
+bool
+call_no_such(struct call *call, const char *words, const struct hint *hint)
+{
+	const char *stop = words[strlen(words) - 1] == '.' ? "" : ".";
+
+	if (!call_is_strict(call))
+		return err_set(call->err, "%s", words);
+	if (hint->near)
+		return err_set(call->err, "%s%s Did you mean '%s'?", words,
+		    stop, hint->near);
+	return err_set(call->err, "%s%s There %s %.400s.", words, stop,
+	    hint->offered == 1 ? "is" : "are",
+	    hint->offered > 0 ? hint->listed : "none");
+}
+
+bool
+call_no_such_of(struct call *call, const char *words, const char *name,
+    const struct name_table *names)
+{
+	struct hint hint;
+
+	(void)hint_table(&hint, name, names, "there");
+	return call_no_such(call, words, &hint);
+}
+
+bool
+call_no_such_proxy(struct call *call, const char *name)
+{
+	const struct spec *spec = control_model(call->env->control)->spec;
+	struct hint hint;
+
+	hint_init(&hint, name);
+	for (size_t i = 0; i < spec->frontends_n; i++)
+		hint_offer(&hint, spec->frontends[i].name);
+	for (size_t i = 0; i < spec->backends_n; i++)
+		hint_offer(&hint, spec->backends[i].name);
+	return call_no_such(call, "No such proxy.", &hint);
+}
+
 size_t
 call_backend_len(struct call *call, const char *name)
 {
@@ -293,7 +332,8 @@ call_server_backend(
 	snprintf(backend, sizeof(backend), "%.*s", (int)len, name);
 	b = model_find_backend(m, backend);
 	if (!b)
-		err_set(call->err, "No such backend.");
+		call_no_such_of(
+		    call, "No such backend.", backend, BACKEND_NAMES(m->spec));
 	return b;
 }
 
@@ -305,20 +345,22 @@ call_server(struct call *call, const char *name)
 	struct server *s = b ? backend_find_server(b, server_name) : NULL;
 
 	if (b && !s)
-		err_set(call->err, "No such server.");
+		call_no_such_of(call, "No such server.", server_name,
+		    SERVER_NAMES(b->spec));
 	return s;
 }
 
 struct frontend *
 call_frontend(struct call *call, const char *name)
 {
-	struct frontend *f =
-	    model_find_frontend(control_model(call->env->control), name);
+	const struct model *m = control_model(call->env->control);
+	struct frontend *f = model_find_frontend(m, name);
 
 	if (!*name)
 		err_set(call->err, "A frontend name is expected.");
 	else if (!f)
-		err_set(call->err, "No such frontend.");
+		call_no_such_of(
+		    call, "No such frontend.", name, FRONTEND_NAMES(m->spec));
 	return f;
 }
 
@@ -330,7 +372,8 @@ call_backend(
 
 	*ret_backend = *name ? model_find_backend(m, name) : NULL;
 	return !*name || *ret_backend ||
-	       err_set(call->err, "Can't find backend.");
+	       call_no_such_of(
+	           call, "Can't find backend.", name, BACKEND_NAMES(m->spec));
 }
 
 bool

@@ -27,6 +27,7 @@
 
 #include "commands/audit.h"
 #include "commands/peer.h"
+#include "config/hint.h"
 #include "model/spec.h"
 #include "stats/answer.h"
 
@@ -150,6 +151,23 @@ bool call_fits(struct call *call, const char *usage, unsigned from);
 /* Removes the word `json` if it is the last argument, and returns whether it
  * was there. */
 bool call_take_json(struct call *call);
+
+/* Sets call->err to HAProxy's words for a name that does not exist.  For
+ * lfproxyctl, adds the name that hint has found near, or all that were offered.
+ * Always returns false. */
+bool call_no_such(
+    struct call *call, const char *words, const struct hint *hint);
+
+#define FRONTEND_NAMES(spec) NAME_TABLE((spec)->frontends, (spec)->frontends_n)
+#define BACKEND_NAMES(spec)  NAME_TABLE((spec)->backends, (spec)->backends_n)
+#define SERVER_NAMES(spec)   NAME_TABLE((spec)->servers, (spec)->servers_n)
+
+/* Does the same with the names of a table. */
+bool call_no_such_of(struct call *call, const char *words, const char *name,
+    const struct name_table *names);
+
+/* Does the same with the names of frontends and backends. */
+bool call_no_such_proxy(struct call *call, const char *name);
 
 /* Returns the length of the backend's name in `BACKEND/SERVER`, or 0 with
  * call->err set if one of the names is missing. */

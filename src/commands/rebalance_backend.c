@@ -47,12 +47,14 @@ static struct backend *
 named_backend(struct call *call)
 {
 	const char *name = call_arg(call, 0);
-	struct backend *b =
-	    model_find_backend(control_model(call->env->control), name);
+	const struct model *m = control_model(call->env->control);
+	struct backend *b = model_find_backend(m, name);
 
-	if (!b)
-		err_set(call->err, "%s",
-		    *name ? "No such backend." : "A backend name is expected.");
+	if (!*name)
+		err_set(call->err, "A backend name is expected.");
+	else if (!b)
+		call_no_such_of(
+		    call, "No such backend.", name, BACKEND_NAMES(m->spec));
 	return b;
 }
 

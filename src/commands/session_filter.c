@@ -49,12 +49,15 @@ session_filter_check(struct call *call, const struct session_filter *filter)
 	const struct backend *b;
 
 	if (*filter->frontend && !model_find_frontend(m, filter->frontend))
-		return err_set(call->err, "No such frontend.");
+		return call_no_such_of(call, "No such frontend.",
+		    filter->frontend, FRONTEND_NAMES(m->spec));
 	b = model_find_backend(m, filter->backend);
 	if (*filter->backend && !b)
-		return err_set(call->err, "No such backend.");
+		return call_no_such_of(call, "No such backend.",
+		    filter->backend, BACKEND_NAMES(m->spec));
 	if (*filter->server && !backend_find_server(b, filter->server))
-		return err_set(call->err, "No such server.");
+		return call_no_such_of(call, "No such server.", filter->server,
+		    SERVER_NAMES(b->spec));
 	return true;
 }
 

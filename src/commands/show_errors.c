@@ -24,7 +24,7 @@ run_show_errors(struct call *call)
 
 	if (call->args[0] && atoi(call->args[0]) == 0 &&
 	    !stat_proxy_exists(model, call->args[0]))
-		return err_set(call->err, "No such proxy.");
+		return call_no_such_proxy(call, call->args[0]);
 	report_begin(&r, json, call->out);
 	report_row(&r);
 	report_text(&r, "Total events captured on [%s] : ",

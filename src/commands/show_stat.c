@@ -32,7 +32,7 @@ run_show_stat(struct call *call)
 		return false;
 	if (!stat_filter_parse(control_model(call->env->control),
 	        (const char *const *)call->args, &filter, call->err))
-		return false;
+		return call_no_such_proxy(call, call->args[0]);
 	/* In HAProxy the level of the socket decides, which `user` does not
 	 * lower. */
 	filter.addresses_hidden = call->mode->level < LEVEL_OPERATOR;

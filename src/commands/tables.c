@@ -34,12 +34,17 @@ table_has(const struct limit *limit, enum table_value value)
 const struct limit *
 table_named(struct call *call, const char *name)
 {
-	const struct limit *l =
-	    model_find_limit(control_model(call->env->control), name);
+	const struct model *m = control_model(call->env->control);
+	const struct limit *l = model_find_limit(m, name), *other;
+	struct hint hint;
 
-	if (!l)
-		(void)err_set(call->err, "No such table");
-	return l;
+	if (l)
+		return l;
+	hint_init(&hint, name);
+	for (size_t i = 0; (other = model_limit_at(m, i)); i++)
+		hint_offer(&hint, other->name);
+	(void)call_no_such(call, "No such table", &hint);
+	return NULL;
 }
 
 bool

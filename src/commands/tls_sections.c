@@ -35,7 +35,8 @@ tls_section_named(struct call *call, const char *name)
 	for (size_t i = 0; i < spec->tls_n; i++)
 		if (strcmp(spec->tls[i].name, name) == 0)
 			return &spec->tls[i];
-	err_set(call->err, "No such [tls] section.");
+	call_no_such_of(call, "No such [tls] section.", name,
+	    NAME_TABLE(spec->tls, spec->tls_n));
 	return NULL;
 }
 

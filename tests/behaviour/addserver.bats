@@ -129,7 +129,7 @@ reloads() {
 	finish waiter
 	equal "the answer to wait" "Done." "$output"
 	del app/b
-	said wait 50 srv-removable app/b "No such server."
+	said wait 50 srv-removable app/b "No such server. There is a."
 	equal "servers" a "$(names)"
 }
 

@@ -123,7 +123,7 @@ assert value("app", "b", "mode") == "tcp"
 	    "$(ctl show stat 3 2 -1 | sed 1d | cut -d, -f1,2)"
 	equal "server 2" b "$(ctl show stat app 4 2 | sed 1d | cut -d, -f2)"
 	run -1 ctl show stat nope 4 -1
-	equal "the answer" "No such proxy." "$output"
+	equal "the answer" "No such proxy. There are web, app." "$output"
 	equal "typed" "F.2.0.0.pxname.1:KNS:str:web" \
 	    "$(ctl show stat typed | head -n 1)"
 	ctl show stat json | python3 -c '

@@ -212,11 +212,11 @@ logged() {
 	run -1 ctl show closed server one
 	equal "no server" "Require 'backend/server'." "$output"
 	run -1 ctl show closed server one/x
-	equal "no server" "No such server." "$output"
+	equal "no server" "No such server. There is s." "$output"
 	run -1 ctl show closed backend x
-	equal "no backend" "No such backend." "$output"
+	[[ $output == "No such backend. There are "* ]]
 	run -1 ctl show closed frontend x
-	equal "no frontend" "No such frontend." "$output"
+	[[ $output == "No such frontend. There are "* ]]
 	run -1 ctl show closed cause xy
 	[[ $output == "No session ends with 'xy'; these are: -- "*" SC "* ]]
 	run -1 ctl show closed last nonsense
@@ -239,7 +239,7 @@ logged() {
 	equal "its session" "one" "$(closed frontend server one/s)"
 	equal "its session" "one" "$(closed frontend frontend one)"
 	run -1 ctl show closed frontend other
-	equal "one that never was" "No such frontend." "$output"
+	equal "one that never was" "No such frontend. There is two." "$output"
 }
 
 @test "closed: closed_sessions limits the records, a reload changes the limit" {

@@ -46,6 +46,51 @@ CTL=$BUILD/lfproxyctl
 	[ "$n" -ge 18 ]
 }
 
+# nearest ANSWER COMMAND...
+nearest() {
+	run -1 ctl "${@:2}"
+	equal "the answer to ${*:2}" "$1" "$output"
+}
+
+@test "lfproxyctl: a name that does not exist is answered with the nearest one" {
+	start_app a
+	common >"$T/lfproxy.ini"
+	cat >>"$T/lfproxy.ini" <<-END
+		limit = sessions=10
+		[list office]
+		entry = 10.0.0.0/8
+		[tls public]
+		min_version = 1.2
+		[backend app]
+		tls = public
+		server = app1 $(addr a)
+		server = app2 $(addr a) check_port=9
+	END
+	launch_lfproxy -c "$T/lfproxy.ini"
+	nearest "No such server. Did you mean 'app1'?" \
+	    set server app/ap1 state drain
+	nearest "No such server. There are app1, app2." enable server app/zzz
+	nearest "No such backend. Did you mean 'app'?" \
+	    set weight ap/app1 3
+	nearest "Can't find backend. Did you mean 'app'?" \
+	    show servers state apo
+	nearest "No such frontend. Did you mean 'a-frontend-of-a-long-name'?" \
+	    disable frontend a-frontend-of-a-lng-name
+	nearest "No such proxy. Did you mean 'app'?" \
+	    show stat apq 4 -1
+	nearest "Unknown ACL identifier. Please use #<id> or <name>. Did you mean 'office'?" \
+	    add acl ofice 10.0.0.1
+	nearest "No such table. Did you mean 'a-frontend-of-a-long-name'?" \
+	    show table a-frontend-of-a-long-nam
+	nearest "No such [tls] section. Did you mean 'public'?" \
+	    show tls publc
+	nearest "Unknown pool 'mian'; did you mean 'main'? there are main, slow." \
+	    set pool mian threads 2
+	# Clients of HAProxy know its words alone.
+	equal "HAProxy's" "No such server." \
+	    "$(printf 'enable server app/ap1\n' | socat -t 10 - "UNIX-CONNECT:$ADMIN" | head -n 1)"
+}
+
 # Longer than it waits for any other answer.
 # bats test_tags=covered
 @test "lfproxyctl: wait is answered, however long it takes" {

@@ -189,9 +189,9 @@ answers() {
 	answers 'Version number out of range.' 1 commit acl @0 office
 	answers 'Missing version number.' 1 commit acl
 	answers 'Missing ACL identifier.' 1 commit acl @1
-	answers 'Unknown ACL identifier. Please use #<id> or <name>.' 1 \
+	answers 'Unknown ACL identifier. Please use #<id> or <name>. There is office.' 1 \
 	    commit acl @1 nowhere
-	answers 'Unknown ACL identifier. Please use #<id> or <name>.' 1 \
+	answers 'Unknown ACL identifier. Please use #<id> or <name>. There is office.' 1 \
 	    prepare acl nowhere
 	for n in 1 2 3; do
 		answers "New version created: $n" 0 prepare acl office

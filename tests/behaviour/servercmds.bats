@@ -474,7 +474,7 @@ relaying() {
 	equal "of web" 4 "$(ctl show sess frontend web | grep -c .)"
 	equal "older" "" "$(ctl show sess older 1h)"
 	run -1 ctl show sess frontend nope
-	equal "the answer" "No such frontend." "$output"
+	equal "the answer" "No such frontend. There is web." "$output"
 	id=$(ctl show sess server app/a | sed -n '1s/:.*//p')
 	run -0 ctl show sess "$id"
 	[[ $output == "$id: ["*"  frontend=web (id=2 mode=tcp)"$'\n'"  backend=app (id=3 mode=tcp)"$'\n'"  server=a (id=1) addr=$(addr a)"$'\n'* ]]

@@ -475,7 +475,7 @@ no_sessions_in() {
 	run ! ctl show table web data.bytes gt 1
 	[[ $output == 'Filter entry #1: Unknown data type' ]]
 	run ! ctl show table other
-	[[ $output == 'No such table' ]]
+	[[ $output == 'No such table. There '* ]]
 	run ! ctl show table web key nonsense
 	ctl show changes | grep -q 'table web cleared'
 	ctl show changes | grep -q 'table web: entry of 127\.0\.0\.3 set'

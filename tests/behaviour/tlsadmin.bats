@@ -442,7 +442,7 @@ Can't update $T/k.pem!"* ]] || fail "$output"
 	    fail "$output"
 	run -1 ctl commit ssl cert "$T/a.pem"
 	run -1 ctl set tls cert none "$T/k.pem" <"$T/both.pem"
-	equal section 'No such [tls] section.' "$output"
+	equal section 'No such [tls] section. There is public.' "$output"
 	run -1 ctl set tls cert public "$T/none.pem" <"$T/both.pem"
 	run -64 ctl set tls cert public "$T/k.pem" </bin/true
 	run -1 ctl set tls cert public "$T/k.pem" </dev/null
