@@ -24,6 +24,7 @@ below a case say otherwise:
     differs WHY     the answers differ, for this reason; it is an error if they
                     do not
     !TEXT           lfproxy's answer then has this text in it
+    theirs TEXT     HAProxy's answer then has this text in it
     skip WHY        the case is left out, for this reason
     haproxy2 RULE   the rule counts beside HAProxy 2 alone; haproxy3 likewise
 
@@ -70,7 +71,7 @@ class Case:
         self.place, self.level, self.text = place, level, text
         self.rules = []
         self.why = self.skipped = None
-        self.wanted = []
+        self.wanted, self.theirs = [], []
 
     def add(self, rule, peer):
         of, _, rest = rule.partition(" ")
@@ -84,6 +85,8 @@ class Case:
         word, _, rest = rule.partition(" ")
         if word == "differs" and rest:
             self.why = rest
+        elif word == "theirs" and rest:
+            self.theirs.append(rest)
         elif word == "skip" and rest:
             self.skipped = rest
         elif word in ("mask", "cut", "only", "less", "less_theirs") and rest:
@@ -191,6 +194,9 @@ def judge(case, theirs, ours, peer):
         ours = former(ours)
     theirs = normal(theirs, case.rules, False)
     ours = normal(ours, case.rules, True)
+    for text in case.theirs:
+        if text not in theirs:
+            return f"HAProxy's answer has no '{text}':\n{theirs[:2000]}"
     for text in case.wanted:
         if text not in raw:
             return f"lfproxy's answer has no '{text}':\n{raw[:2000]}"
