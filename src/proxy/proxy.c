@@ -10,6 +10,12 @@
 #include "proxy/inspection.h"
 #include "proxy/reaper.h"
 
+/* Sizes that src/README.md has; the slab rounds up to cache lines. */
+_Static_assert(
+    (sizeof(struct session) + CACHE_LINE - 1) / CACHE_LINE == 7, "a session");
+_Static_assert(sizeof(struct inspection) == 640, "an inspection");
+_Static_assert(sizeof(struct closed_session) == 744, "an ended session");
+
 static size_t
 deadlines_size(uint32_t sessions)
 {
