@@ -96,8 +96,8 @@ extern const struct value_type type_choice, type_flag /* bool, a bare word */,
     type_limit_per /* in struct limit_spec */;
 /* VALUE_OPTIONAL: options that a server may have of its own; a section [tls],
  * by its index in the spec, or TLS_OFF. */
-extern const struct value_type type_own_percent, type_own_choice, type_fallback,
-    type_tls, type_tls_or_off;
+extern const struct value_type type_own_percent, type_own_number,
+    type_own_choice, type_fallback, type_tls, type_tls_or_off;
 /* char *. */
 extern const struct value_type type_choice_text /* one of key->choices */,
     type_url_path, type_http_host, type_user, type_group, type_node, type_tag,

@@ -307,6 +307,8 @@ VALUE_TYPE(mode, print_mode, "an octal file mode", 0);
 VALUE_TYPE(flag, print_flag, "the bare word", VALUE_BOOLEAN | VALUE_BARE);
 VALUE_TYPE(slow_start, print_slow_start, "off or 0, or 1s to 1d", 0);
 VALUE_TYPE(choice, print_choice, NULL, 0);
+const struct value_type type_own_number = {
+    parse_number, print_number, NULL, VALUE_OPTIONAL};
 const struct value_type type_own_percent = {
     parse_percent, print_percent, NULL, VALUE_OPTIONAL};
 const struct value_type type_own_choice = {

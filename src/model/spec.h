@@ -51,8 +51,8 @@ struct tls_spec {
 struct resolver_spec {
 	struct addr *nameservers; /* with ports */
 	size_t nameservers_n;     /* 0: the system's */
-	uint64_t timeout_ms;
-	unsigned retries;
+	uint64_t timeout_ms;      /* 0: the system's */
+	struct optional retries;  /* unset: the system's */
 	uint64_t ttl_min_ms, ttl_max_ms;
 	uint64_t hold_ms; /* or HOLD_FOREVER */
 };

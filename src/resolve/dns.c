@@ -75,18 +75,31 @@ same_servers(const struct dns *dns, const struct addr *addrs, size_t n)
 	return true;
 }
 
-/* Takes the system's domains and, unless others are set, its name servers.
- * Returns false when memory is short or the file cannot be read. */
+static uint64_t
+timeout_in_force(uint64_t own_ms, const struct dns_system *system)
+{
+	if (own_ms > 0)
+		return own_ms;
+	return system->timeout_s > 0 ? system->timeout_s * UINT64_C(1000)
+	                             : DNS_TIMEOUT_MS;
+}
+
+/* Takes the system's domains and, unless others are set, its name servers and
+ * its options.  Returns false when memory is short or the file cannot be
+ * read. */
 static bool
-follow_system(struct dns *dns, uint64_t timeout_ms)
+follow_system(
+    struct dns *dns, uint64_t own_timeout_ms, struct optional own_retries)
 {
 	const struct addr *addrs = dns->own;
 	struct dns_server **servers;
 	size_t n = dns->own_n;
 	struct dns_system system;
+	uint64_t timeout_ms;
 
 	if (!dns_system_read(&system, dns->resolv_conf))
 		return false;
+	timeout_ms = timeout_in_force(own_timeout_ms, &system);
 	if (n == 0) {
 		addrs = system.servers;
 		n = system.servers_n;
@@ -100,6 +113,11 @@ follow_system(struct dns *dns, uint64_t timeout_ms)
 		dns->timeout_ms = timeout_ms;
 		replace_servers(dns, servers, n);
 	}
+	dns->own_timeout_ms = own_timeout_ms;
+	dns->own_retries = own_retries;
+	dns->retries = optional_or(own_retries,
+	    system.attempts > 0 ? system.attempts - 1 : DNS_RETRIES);
+	dns->rotate = system.rotate && dns->own_n == 0;
 	dns_system_fini(&dns->system);
 	dns->system = system;
 	return true;
@@ -112,7 +130,7 @@ check_system(struct dns *dns, uint64_t now_ms)
 		return;
 	dns->system_checked_ms = now_ms;
 	if (dns_system_is_old(&dns->system, dns->resolv_conf))
-		(void)follow_system(dns, dns->timeout_ms);
+		(void)follow_system(dns, dns->own_timeout_ms, dns->own_retries);
 }
 
 static bool
@@ -154,13 +172,12 @@ dns_configure(struct dns *dns, const struct dns_settings *settings)
 	if (!replace_text(&dns->resolv_conf,
 	        s->resolv_conf ? s->resolv_conf : DNS_RESOLV_CONF) ||
 	    !replace_own(dns, s->servers, s->servers_n) ||
-	    !follow_system(dns, s->timeout_ms)) {
+	    !follow_system(dns, s->timeout_ms, s->retries)) {
 		hosts_file_free(file);
 		return false;
 	}
 	hosts_file_free(dns->hosts);
 	dns->hosts = file;
-	dns->retries = s->retries;
 	dns->renewal = s->renewal;
 	dns_wake(dns);
 	return true;

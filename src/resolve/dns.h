@@ -10,7 +10,8 @@
  * AAAA records are asked for at the same time.  If a name server does not
  * answer, or answers with an error, the next one is asked; when none of them
  * has answered, all are asked again, up to `retries` times.  The name server
- * that answered last is asked first.
+ * that answered last is asked first; with `rotate` in resolv.conf, and its name
+ * servers, each question begins with the next one.
  *
  * Everything runs on the control thread, for at most DNS_TURN_NS in a turn of
  * the loop, however many names are due or answered: the others follow in the
@@ -25,6 +26,7 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "base/optional.h"
 #include "net/addr.h"
 #include "resolve/dns_answer.h"
 #include "resolve/dns_server.h"
@@ -40,6 +42,9 @@
 #define DNS_ASKED_MAX   1000
 #define DNS_ASKED_FIRST 32
 
+#define DNS_TIMEOUT_MS 2000
+#define DNS_RETRIES    1
+
 #define DNS_RESOLV_CONF "/etc/resolv.conf"
 #define DNS_HOSTS_FILE  "/etc/hosts"
 
@@ -47,8 +52,12 @@
 struct dns_settings {
 	const struct addr *servers; /* with ports; servers_n 0: the system's */
 	size_t servers_n;
-	uint64_t timeout_ms; /* of a question to one name server */
-	unsigned retries;    /* rounds of questions after the first */
+	/* Of a question to one name server.  0: that of resolv.conf, or
+	 * DNS_TIMEOUT_MS. */
+	uint64_t timeout_ms;
+	/* Rounds of questions after the first.  Unset: those of resolv.conf, or
+	 * DNS_RETRIES. */
+	struct optional retries;
 	struct renewal_settings renewal;
 	const char *resolv_conf, *hosts_file; /* NULL: the system's */
 };

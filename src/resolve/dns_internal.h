@@ -15,11 +15,14 @@ struct dns {
 	struct dns_server **servers;
 	size_t servers_n;
 	size_t first;     /* the server that is asked first */
+	bool rotate;      /* the next question begins with the next server */
 	bool replacing;   /* servers are being freed */
 	struct addr *own; /* servers that the settings name */
 	size_t own_n;
-	uint64_t timeout_ms;
-	unsigned retries;
+	uint64_t own_timeout_ms;     /* as in the settings */
+	struct optional own_retries; /* likewise */
+	uint64_t timeout_ms;         /* in force */
+	unsigned retries;            /* likewise */
 	struct renewal_settings renewal;
 	char *resolv_conf;
 	struct dns_system system;

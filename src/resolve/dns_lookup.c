@@ -234,8 +234,11 @@ dns_query_send(struct dns_query *query)
 		query_ended(query, DNS_UNREACHABLE);
 		return;
 	}
-	if (query->tries == 0)
+	if (query->tries == 0) {
 		query->first = dns->first;
+		if (dns->rotate)
+			dns->first = (dns->first + 1) % dns->servers_n;
+	}
 	at = (query->first + query->tries) % dns->servers_n;
 	query->under_way = true;
 	query->sent_ms = clock_now_ms();

@@ -15,9 +15,13 @@
 
 #include "base/grow.h"
 
-#define BLANKS    " \t\r\n,"
-#define DNS_PORT  53
-#define NDOTS_MAX 15
+#define BLANKS   " \t\r\n,"
+#define DNS_PORT 53
+
+/* The limits of resolv.conf(5). */
+#define NDOTS_MAX    15
+#define TIMEOUT_MAX  30
+#define ATTEMPTS_MAX 5
 
 static struct timespec
 file_changed(const char *path)
@@ -146,10 +150,11 @@ add_own_domain(struct dns_system *system)
 
 /* -- lines -- */
 
-/* Sets *ret_number if the word is the option with a number. */
+/* Sets *ret_number if the word is the option with a number, which is moved into
+ * the range. */
 static void
-take_option(
-    const char *word, const char *option, unsigned max, unsigned *ret_number)
+take_option(const char *word, const char *option, unsigned min, unsigned max,
+    unsigned *ret_number)
 {
 	size_t len = strlen(option);
 	unsigned long number;
@@ -158,7 +163,9 @@ take_option(
 	    word[len] > '9')
 		return;
 	number = strtoul(word + len, NULL, 10);
-	*ret_number = number < max ? (unsigned)number : max;
+	*ret_number = number < min   ? min
+	              : number < max ? (unsigned)number
+	                             : max;
 }
 
 static void
@@ -167,8 +174,14 @@ take_options(struct dns_system *system, char *words)
 	char *rest, *word;
 
 	for (word = strtok_r(words, BLANKS, &rest); word;
-	     word = strtok_r(NULL, BLANKS, &rest))
-		take_option(word, "ndots:", NDOTS_MAX, &system->ndots);
+	     word = strtok_r(NULL, BLANKS, &rest)) {
+		take_option(word, "ndots:", 0, NDOTS_MAX, &system->ndots);
+		take_option(
+		    word, "timeout:", 1, TIMEOUT_MAX, &system->timeout_s);
+		take_option(
+		    word, "attempts:", 1, ATTEMPTS_MAX, &system->attempts);
+		system->rotate |= strcmp(word, "rotate") == 0;
+	}
 }
 
 static bool

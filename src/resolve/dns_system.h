@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The settings of the system's resolv.conf(5): name servers, search domains,
- * ndots.
+ * and the options ndots, timeout, attempts and rotate.
  */
 #ifndef RESOLVE_DNS_SYSTEM_H
 #define RESOLVE_DNS_SYSTEM_H
@@ -17,6 +17,8 @@ struct dns_system {
 	char **domains; /* without a last dot */
 	size_t domains_n, domains_room;
 	unsigned ndots;
+	unsigned timeout_s, attempts; /* 0: the file does not say */
+	bool rotate;
 	struct timespec changed; /* time of the file; 0: there is no file */
 };
 

@@ -52,8 +52,9 @@ every_default_is_printed(void **state)
 	    "seccomp = auto\n"
 	    "\n[resolver]\n"
 	    "; nameserver is not set: those of /etc/resolv.conf\n"
-	    "timeout = 2s\n"
-	    "retries = 1\n"
+	    "; timeout is not set: timeout: of /etc/resolv.conf, or 2s\n"
+	    "; retries is not set: attempts: of /etc/resolv.conf less one, or "
+	    "1\n"
 	    "ttl_min = 1s\n"
 	    "ttl_max = 1h\n"
 	    "hold = 1d\n"
@@ -145,8 +146,9 @@ resolvers_are_printed(void **state)
 	(void)state;
 	assert_prints(
 	    "[resolver]\nnameserver=10.0.0.2\nnameserver = [::1]:5353\n"
-	    "hold=forever\n" FRONTEND BACKEND,
-	    "\nnameserver = 10.0.0.2:53\nnameserver = [::1]:5353\n");
+	    "hold=forever\nretries=0\ntimeout=1500ms\n" FRONTEND BACKEND,
+	    "\nnameserver = 10.0.0.2:53\nnameserver = [::1]:5353\n"
+	    "timeout = 1500ms\nretries = 0\n");
 	assert_prints("[resolver]\nhold=forever\n" FRONTEND BACKEND,
 	    "\nhold = forever\n");
 	assert_prints(FRONTEND "[backend b]\nserver=s db:80 resolve=ttl "

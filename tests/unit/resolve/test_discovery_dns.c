@@ -126,7 +126,7 @@ world_init(struct world *w, uint64_t hold_ms)
 {
 	struct dns_settings settings = {.servers_n = 1,
 	    .timeout_ms = 50,
-	    .retries = 0,
+	    .retries = optional_of(0),
 	    .renewal = {50, 1000, hold_ms},
 	    .resolv_conf = "/dev/null",
 	    .hosts_file = "/dev/null"};

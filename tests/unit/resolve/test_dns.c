@@ -98,7 +98,7 @@ world_init(struct world *w, size_t servers_n)
 	w->settings = (struct dns_settings){.servers = w->servers,
 	    .servers_n = servers_n,
 	    .timeout_ms = 50,
-	    .retries = 1,
+	    .retries = optional_of(1),
 	    .renewal = {1, 1, 1},
 	    .resolv_conf = w->resolv_conf,
 	    .hosts_file = w->hosts};
@@ -225,7 +225,7 @@ a_name_server_has_the_whole_timeout(void **state)
 
 	(void)state;
 	world_init(&w, 1);
-	w.settings.retries = 0;
+	w.settings.retries = optional_of(0);
 	w.settings.timeout_ms = 600;
 	assert_true(dns_configure(w.dns, &w.settings));
 	for (int i = 0; i < 10; i++)
@@ -236,6 +236,73 @@ a_name_server_has_the_whole_timeout(void **state)
 	assert_int_equal(look_up(&w, "a.b.test", AF_INET), DNS_TIMEOUT);
 	assert_true(clock_now_ms() - from_ms >= 600);
 	assert_string_equal(w.asked, "a.b.test 1;");
+	world_fini(&w);
+}
+
+/* Writes resolv.conf with both name servers and the options, and takes it. */
+static void
+use_system(struct world *w, const char *options)
+{
+	char text[ADDR_TEXT_SIZE];
+	FILE *f = fopen(w->resolv_conf, "w");
+
+	for (size_t i = 0; i < 2; i++)
+		fprintf(f, "nameserver %s\n", addr_text(&w->servers[i], text));
+	fprintf(f, "options ndots:1 %s\n", options);
+	fclose(f);
+	assert_true(dns_configure(w->dns, &w->settings));
+}
+
+static void
+rotate_begins_with_the_next_name_server(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, 2);
+	w.settings.servers_n = 0;
+	use_system(&w, "rotate");
+	for (unsigned i = 1; i <= 6; i++) {
+		assert_int_equal(
+		    look_up(&w, "db.example.test", AF_INET), DNS_OK);
+		assert_int_equal(w.one.questions, (i + 1) / 2);
+		assert_int_equal(w.two.questions, i / 2);
+	}
+	/* Name servers of the settings keep their order. */
+	w.settings.servers_n = 2;
+	use_system(&w, "rotate");
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(
+		    look_up(&w, "db.example.test", AF_INET), DNS_OK);
+	assert_int_equal(w.one.questions, 7);
+	world_fini(&w);
+}
+
+static void
+settings_that_are_unset_are_those_of_the_system(void **state)
+{
+	uint64_t from_ms;
+	struct world w;
+
+	(void)state;
+	world_init(&w, 1);
+	w.one_silent = true;
+	w.settings.retries.is_set = false;
+	use_system(&w, "attempts:3");
+	assert_int_equal(look_up(&w, "a.b.test", AF_INET), DNS_TIMEOUT);
+	assert_int_equal(w.one.questions, 3);
+	use_system(&w, "");
+	assert_int_equal(look_up(&w, "a.b.test", AF_INET), DNS_TIMEOUT);
+	assert_int_equal(w.one.questions, 3 + 1 + DNS_RETRIES);
+	w.settings.retries = optional_of(0);
+	use_system(&w, "attempts:3 timeout:9");
+	assert_int_equal(look_up(&w, "a.b.test", AF_INET), DNS_TIMEOUT);
+	assert_int_equal(w.one.questions, 3 + 1 + DNS_RETRIES + 1);
+	w.settings.timeout_ms = 0;
+	use_system(&w, "timeout:1");
+	from_ms = clock_now_ms();
+	assert_int_equal(look_up(&w, "a.b.test", AF_INET), DNS_TIMEOUT);
+	assert_true(clock_now_ms() - from_ms >= 1000);
 	world_fini(&w);
 }
 
@@ -383,6 +450,8 @@ main(void)
 	    cmocka_unit_test(names_are_looked_up_within_the_search_domains),
 	    cmocka_unit_test(a_silent_name_server_is_followed_by_the_next),
 	    cmocka_unit_test(a_name_server_has_the_whole_timeout),
+	    cmocka_unit_test(rotate_begins_with_the_next_name_server),
+	    cmocka_unit_test(settings_that_are_unset_are_those_of_the_system),
 	    cmocka_unit_test(each_look_up_asks_again),
 	    cmocka_unit_test(an_error_of_a_name_server_is_followed_by_the_next),
 	    cmocka_unit_test(errors_are_kept_apart),

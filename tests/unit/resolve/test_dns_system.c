@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* Writes `SERVER;... | DOMAIN;... | NDOTS`. */
+/* Writes `SERVER;... | DOMAIN;... | NDOTS OPTIONS`. */
 static void
 system_text(const struct dns_system *system, char *out, size_t size)
 {
@@ -28,6 +28,12 @@ system_text(const struct dns_system *system, char *out, size_t size)
 	for (size_t i = 0; i < system->domains_n; i++)
 		fprintf(f, "%s;", system->domains[i]);
 	fprintf(f, " | %u", system->ndots);
+	if (system->timeout_s > 0)
+		fprintf(f, " timeout:%u", system->timeout_s);
+	if (system->attempts > 0)
+		fprintf(f, " attempts:%u", system->attempts);
+	if (system->rotate)
+		fputs(" rotate", f);
 	fclose(f);
 }
 
@@ -101,6 +107,14 @@ options_are_read(void **state)
 	check_file("search x\noptions ndots:100\n", "127.0.0.1:53; | x; | 15");
 	check_file("search x\noptions ndots: ndots:-2 ndots:x ndots\n",
 	    "127.0.0.1:53; | x; | 1");
+	check_file("search x\noptions timeout:3 rotate\noptions attempts:4\n",
+	    "127.0.0.1:53; | x; | 1 timeout:3 attempts:4 rotate");
+	check_file("search x\noptions timeout:100 attempts:100\n",
+	    "127.0.0.1:53; | x; | 1 timeout:30 attempts:5");
+	check_file("search x\noptions timeout:0 attempts:0\n",
+	    "127.0.0.1:53; | x; | 1 timeout:1 attempts:1");
+	check_file("search x\noptions timeout: attempts rotate:1 norotate\n",
+	    "127.0.0.1:53; | x; | 1");
 }
 
 static void
@@ -108,9 +122,10 @@ the_environment_overrides_the_file(void **state)
 {
 	(void)state;
 	setenv("LOCALDOMAIN", "a.test b.test", 1);
-	setenv("RES_OPTIONS", "ndots:4", 1);
-	check_file("search c.test\noptions ndots:2\nnameserver 10.0.0.1\n",
-	    "10.0.0.1:53; | a.test;b.test; | 4");
+	setenv("RES_OPTIONS", "ndots:4 timeout:2 rotate", 1);
+	check_file("search c.test\noptions ndots:2 timeout:9 attempts:3\n"
+	           "nameserver 10.0.0.1\n",
+	    "10.0.0.1:53; | a.test;b.test; | 4 timeout:2 attempts:3 rotate");
 	setenv("LOCALDOMAIN", "", 1);
 	setenv("RES_OPTIONS", "", 1);
 	check_file("search c.test\noptions ndots:2\nnameserver 10.0.0.1\n",
