@@ -68,6 +68,23 @@ remove_demo() {
 	remove_demo "$base"
 }
 
+@test "demo: the addresses come first, and the hints work in any folder" {
+	local page
+
+	demo hints
+	page="http://127.0.0.1:$((base + 3))/"
+	run -0 head -n 2 "$T/hints.out"
+	[[ ${lines[0]} == "$page "* && ${lines[1]} == "http://127.0.0.1:$base/ "* ]]
+	run -0 curl -s -m 10 -o /dev/null -w '%{content_type}' "$page"
+	[[ $output == text/html* ]]
+	sed -n 's/^    \(.*export .*\)/\1/p; s/^    \(lfproxyctl show servers\).*/\1/p' \
+	    "$T/hints.out" >"$T/hints.sh"
+	run -0 sh -c 'cd / && exec env -i PATH=/usr/bin:/bin sh -eu "$1"' - "$T/hints.sh"
+	[[ $output == *app1* && $output == *app2* ]]
+	end hints
+	remove_demo "$base"
+}
+
 # demo_refuses PORT: a demo on $base reports that this one of its ports is in use.
 demo_refuses() {
 	run -1 timeout 60 scripts/demo "$base"
