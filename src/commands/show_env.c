@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/secrets.h"
 #include "commands/report.h"
 
 extern char **environ;
@@ -13,13 +14,17 @@ extern char **environ;
 static void
 put_variable(struct report *r, const char *name, const char *value)
 {
+	char *masked;
+
 	report_row(r);
 	report_put(r, "name", "%s", name);
-	report_put(r, "value", "=%s", value);
+	report_put(
+	    r, "value", "=%s", secrets_mask_variable(name, value, &masked));
 	report_row_end(r);
+	free(masked);
 }
 
-/* Writes all variables, or the one that is named. */
+/* Writes all variables, or the named one, without secrets. */
 bool
 run_show_env(struct call *call)
 {

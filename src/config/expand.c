@@ -95,6 +95,14 @@ keep_secret(const char *value, const char *inner, size_t len,
 	return secrets_add(value, source, open_path) || err_oom(err);
 }
 
+static bool
+keep_secret_variable(const char *name, const char *value, const char *inner,
+    size_t len, struct err *err)
+{
+	return keep_secret(value, inner, len, NULL, err) &&
+	       (secrets_add_variable(name) || err_oom(err));
+}
+
 /* Reads the regular file into out, as text without its final line end. */
 static bool
 read_value_file(const char *path, char out[EXPAND_SIZE], struct stat *ret_stat,
@@ -216,7 +224,8 @@ put_braces(struct result *r, const char *inner, size_t len, bool secret,
 		    name);
 	value = getenv(name);
 	if (value && (*value || !has_default))
-		return (!secret || keep_secret(value, inner, len, NULL, err)) &&
+		return (!secret || keep_secret_variable(
+		                       name, value, inner, len, err)) &&
 		       append_value(r, "variable", name, value, err);
 	if (!has_default)
 		return err_set(err,

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/notify.h"
+#include "base/secrets.h"
 #include "control/root.h"
 #include "control/syscall_filter.h"
 #include "control/system_facts.h"
@@ -180,11 +181,13 @@ spawn_program(const char *path, int channel, pid_t *ret_pid, bool *ret_child)
 	char handover[40], notify[160], watchdog[48];
 	char filter[SYSCALL_FILTER_VARIABLE_SIZE];
 	char root[ROOT_VARIABLE_SIZE];
-	char *variables[5] = {handover};
+	char *variables[6] = {handover};
 	struct start start = {.path = path, .channel = channel};
-	size_t n = 1;
+	size_t n = 2;
 	int rc;
 
+	if (!secrets_variable(&variables[1]))
+		return ENOMEM;
 	snprintf(
 	    handover, sizeof(handover), HANDOVER_ENV "=%d", INHERITED_FIRST);
 	*ret_child = !notify_is_open() || getpid() == 1;
@@ -199,11 +202,11 @@ spawn_program(const char *path, int channel, pid_t *ret_pid, bool *ret_child)
 	if (root_variable(root))
 		variables[n++] = root;
 	start.environment = make_environment(variables, n);
-	if (!start.environment)
-		return ENOMEM;
-	rc = *ret_child ? spawn_child(&start, ret_pid)
-	                : spawn_sibling(&start, ret_pid);
+	rc = !start.environment ? ENOMEM
+	     : *ret_child       ? spawn_child(&start, ret_pid)
+	                        : spawn_sibling(&start, ret_pid);
 	free(start.environment);
+	free(variables[1]);
 	return rc;
 }
 

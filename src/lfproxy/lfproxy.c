@@ -335,6 +335,7 @@ main(int argc, char **argv)
 	fill_standard_descriptors();
 	upgrade_set_arguments(argv);
 	syscall_filter_inherit();
+	secrets_inherit();
 	tls_memory_init();
 	if (!fault_load(environ, &err))
 		return print_error(EXIT_STATUS_USAGE, &err);

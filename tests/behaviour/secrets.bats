@@ -7,6 +7,7 @@
 
 load helpers
 load operator
+load upgrade
 
 common() {
 	cat <<-END
@@ -219,4 +220,62 @@ with_file() {
 	echo 'no*name*8Ls' >"$T/pw"
 	with_file "$T/pw"
 	[[ $status -ne 0 && $output == *'${file:'* && $output != *8Ls* ]]
+}
+
+# variable NAME VALUE: `show env` has this value at the level operator: in the
+# list, alone, and in JSON.
+variable() {
+	equal "$1 in the list" "$1=$2" "$(printf 'operator; show env\n' |
+	    socat -t 60 - "UNIX-CONNECT:$ADMIN" | grep "^$1=")"
+	equal "$1 alone" "$1=$2" "$(ctl show env "$1")"
+	equal "$1 in JSON" "$2" "$(ctl show env "$1" json |
+	    python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["value"])')"
+}
+
+# shellcheck disable=SC2016
+variables_are_masked() {
+	variable HEADER_PW '${HEADER_PW}'
+	variable AGENT_PW '${AGENT_PW}'
+	variable PIN '${PIN}'
+	variable OPTIONAL_PW '${OPTIONAL_PW}'
+	refute grep -F 'q3Wq' <(ctl show env; ctl show env json)
+}
+
+# shellcheck disable=SC2016
+@test "secrets: show env has none" {
+	start_app a
+	echo 'user:from-a-file-w8Wq' >"$T/pw"
+	chmod 600 "$T/pw"
+	export HEADER_PW='header-q3Wq' AGENT_PW='agent-q3Wq' PIN=7q \
+	    OPTIONAL_PW='optional-q3Wq' ABSENT_PW='' \
+	    WITHIN='https://u:header-q3Wq@host/agent-q3Wq' \
+	    PART='from-a-file-w8Wq' PLAIN='app' PIN_TOO=7q
+	BACKEND='check = http interval=50ms
+check_header = X-Auth: ${HEADER_PW} ${PIN} ${OPTIONAL_PW:-fallback-8Zr}
+check_header = X-Other: ${ABSENT_PW:-absent-8Zr} ${file:'"$T"'/pw}
+agent = off
+server_defaults = agent_send=A${AGENT_PW}' web a
+	FIRST=$LFPROXY_PID
+	variables_are_masked
+	variable WITHIN 'https://u:${HEADER_PW}@host/${AGENT_PW}'
+	variable PART '${PART}'
+	variable PLAIN app
+	variable ABSENT_PW ''
+	# A name is masked, not each value of its length.
+	variable PIN_TOO 7q
+	# The text for a missing variable is for -T alone.
+	"$LFPROXY" -T -c "$T/lfproxy.ini" | grep -qF '${OPTIONAL_PW:-fallback-8Zr}'
+	export OPTIONAL_PW=opt
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	[[ $output == *'secret ${OPTIONAL_PW} has fewer than 4'* ]]
+	# Secrets of a former configuration remain masked, also after an upgrade.
+	sed -i '/^check_header\|^server_defaults/d' "$T/lfproxy.ini"
+	ctl reload
+	variables_are_masked
+	upgrade
+	variables_are_masked
+	upgrade
+	variables_are_masked
+	refute grep LFPROXY_SECRETS <(ctl show env)
+	stop_newest
 }

@@ -68,6 +68,72 @@ what_the_end_cuts_off_is_masked(void **state)
 	secrets_forget();
 }
 
+static void
+only_the_name_of_a_variable_is_shown(void **state)
+{
+	(void)state;
+	assert_true(secrets_add("hunter2", "${PW:-other}", NULL));
+	assert_true(secrets_add("geheim", "${file:/a:-b}", NULL));
+	assert_masked("hunter2 geheim", "${PW} ${file:/a:-b}");
+	secrets_forget();
+}
+
+static void
+assert_variable(const char *name, const char *value, const char *expected)
+{
+	char *copy;
+
+	assert_string_equal(
+	    secrets_mask_variable(name, value, &copy), expected);
+	free(copy);
+}
+
+static void
+variables_are_masked_by_name_and_by_value(void **state)
+{
+	(void)state;
+	assert_true(secrets_add("user:hunter2", "${file:/x}", NULL));
+	assert_true(secrets_add("abc", "${PIN}", NULL));
+	assert_true(secrets_add_variable("PIN"));
+	assert_true(secrets_add_variable("PIN"));
+	assert_variable("PIN", "abc", "${PIN}");
+	assert_variable("PIN", "", "");
+	assert_variable("PINS", "abc", "abc");
+	assert_variable("PART", "hunter2", "${PART}");
+	assert_variable("PART", "er2", "er2");
+	assert_variable("URL", "a//user:hunter2@b", "a//${file:/x}@b");
+	secrets_forget();
+	assert_variable("PIN", "abc", "abc");
+}
+
+static void
+names_are_inherited_once(void **state)
+{
+	char *variable;
+
+	(void)state;
+	assert_true(secrets_add_variable("ONE"));
+	assert_true(secrets_add_variable("TWO"));
+	assert_true(secrets_variable(&variable));
+	secrets_forget();
+	assert_int_equal(putenv(variable), 0);
+	assert_int_equal(setenv("TWO", "hunter2", 1), 0);
+	secrets_inherit();
+	assert_masked("hunter2", "${TWO}");
+	assert_int_equal(unsetenv("TWO"), 0);
+	assert_null(getenv("LFPROXY_SECRETS"));
+	assert_variable("ONE", "a", "${ONE}");
+	assert_variable("TWO", "b", "${TWO}");
+	assert_variable("ONE TWO", "c", "c");
+	free(variable);
+	secrets_forget();
+	secrets_inherit();
+	assert_variable("ONE", "a", "a");
+	assert_true(secrets_variable(&variable));
+	assert_string_equal(variable, "LFPROXY_SECRETS=");
+	free(variable);
+}
+
 struct flawed {
 	unsigned open, too_short;
 };
@@ -163,6 +229,9 @@ main(void)
 	    cmocka_unit_test(the_longest_secret_is_masked),
 	    cmocka_unit_test(very_short_texts_are_not),
 	    cmocka_unit_test(what_the_end_cuts_off_is_masked),
+	    cmocka_unit_test(only_the_name_of_a_variable_is_shown),
+	    cmocka_unit_test(variables_are_masked_by_name_and_by_value),
+	    cmocka_unit_test(names_are_inherited_once),
 	    cmocka_unit_test(flaws_of_the_last_configuration_are_told),
 	    cmocka_unit_test(a_thread_masks_while_secrets_are_added),
 	};
