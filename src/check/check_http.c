@@ -8,6 +8,7 @@
  * curl's own header would have the addresses of a client, and there is none.
  */
 #include <errno.h>
+#include <openssl/x509_vfy.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 
 #include "base/clock.h"
 #include "check/check_http_run.h"
+#include "tls/server_name.h"
 
 /* An answer with a longer head is invalid.  A longer body is not read to its
  * end: the status is known by then, and an expected text must come within this
@@ -215,14 +217,29 @@ http_judge_no_connection(struct http_run *run)
 	check_connect_failed(run->check, error ? (int)error : ECONNREFUSED);
 }
 
+/* Returns why the name in the certificate was refused, in the words of
+ * server_name.h; NULL if it was not. */
+static const char *
+http_name_error(const struct http_run *run)
+{
+	long result = X509_V_OK;
+
+	curl_easy_getinfo(
+	    run->transfer.easy, CURLINFO_SSL_VERIFYRESULT, &result);
+	return tls_server_name_error(result);
+}
+
 /* Judges an answer that is not HTTP, or ended in its head, which curl does not
  * report as an error.  curl reports `out of memory` for a line of the head that
  * is longer than it accepts. */
 static void
 http_judge_nonsense(struct http_run *run, CURLcode code)
 {
+	const char *refused = http_name_error(run);
 	const char *text =
-	    code == CURLE_OK ? "the connection ended in the head of the answer"
+	    refused ? refused
+	    : code == CURLE_OK
+	        ? "the connection ended in the head of the answer"
 	    : code == CURLE_OUT_OF_MEMORY || code == CURLE_WRITE_ERROR
 	        ? "the head of the answer is too long"
 	    : run->refusal.text[0] ? run->refusal.text

@@ -11,6 +11,7 @@
 #include "check/check_http_run.h"
 #include "tls/context.h"
 #include "tls/peer.h"
+#include "tls/server_name.h"
 
 /* The length of the longest name that the configuration can have. */
 #define NAME_SIZE 256
@@ -131,15 +132,26 @@ set_destination(struct http_run *run)
 }
 
 /* Sets the trusted authorities, which curl would otherwise read from files each
- * time. */
+ * time, and the name: curl, too, would take the CN of a certificate without
+ * subjectAltName. */
 static CURLcode
 on_tls_context(CURL *easy, void *context, void *arg)
 {
 	struct http_run *run = arg;
+	const struct addr *addr = &run->check->server->check.addr;
+	char host[NAME_SIZE], text[ADDR_TEXT_SIZE];
+	const char *name = tls_name(run, host) ? host
+	                   : addr->sa.sa_family == AF_UNIX
+	                       ? "localhost"
+	                       : addr_host(addr, text);
 
 	(void)easy;
 	SSL_CTX_set1_cert_store(context, run->check->spec->trust);
-	return CURLE_OK;
+	SSL_CTX_set_verify(context, SSL_VERIFY_PEER, tls_server_name_verify);
+	return tls_server_name_set(SSL_CTX_get0_param(context), name,
+	           run->check->spec->common_name)
+	           ? CURLE_OK
+	           : CURLE_OUT_OF_MEMORY;
 }
 
 /* Gives the connection the settings of sessions.  OpenSSL then verifies the

@@ -17,6 +17,7 @@ check_talk_plan(const struct check *check)
 	    .host = check->server->spec->host,
 	    .trust = check->spec->trust,
 	    .name = check->spec->sni,
+	    .common_name = check->spec->common_name,
 	};
 
 	plan.way = server_way_to(check->server, &plan.addr);

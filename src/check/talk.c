@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "tls/context.h"
 #include "tls/memory.h"
 #include "tls/peer.h"
+#include "tls/server_name.h"
 
 /* The most bytes that are kept of an answer: a server that has sent more has
  * not sent what was expected. */
@@ -126,7 +126,7 @@ talk_end_tls(struct talk *t)
 
 	talk_end(t, CHECK_STATUS_L6RSP, 0,
 	    verify != X509_V_OK && (t->plan.trust || t->plan.context)
-	        ? X509_verify_cert_error_string(verify)
+	        ? tls_server_verify_text(verify)
 	    : reason ? reason
 	    : error  ? "TLS failed"
 	             : "the connection ended in the TLS handshake");
@@ -276,21 +276,14 @@ talk_run_steps(struct talk *t)
 static bool
 talk_verify_name(struct talk *t)
 {
-	X509_VERIFY_PARAM *param = SSL_get0_param(t->ssl);
 	const struct addr *addr = &t->plan.addr;
+	char text[ADDR_TEXT_SIZE];
+	const char *name = t->plan.name;
 
-	if (t->plan.name)
-		return X509_VERIFY_PARAM_set1_host(param, t->plan.name, 0) == 1;
-	switch (addr->sa.sa_family) {
-	case AF_INET:
-		return X509_VERIFY_PARAM_set1_ip(
-		           param, (const void *)&addr->in.sin_addr, 4) == 1;
-	case AF_INET6:
-		return X509_VERIFY_PARAM_set1_ip(
-		           param, addr->in6.sin6_addr.s6_addr, 16) == 1;
-	default:
-		return true;
-	}
+	if (!name && addr->sa.sa_family != AF_UNIX)
+		name = addr_host(addr, text);
+	return !name || tls_server_name_set(
+	                    SSL_get0_param(t->ssl), name, t->plan.common_name);
 }
 
 static bool
@@ -298,8 +291,9 @@ talk_prepare_own(struct talk *t)
 {
 	bool ok = true;
 
-	SSL_set_verify(
-	    t->ssl, t->plan.trust ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
+	SSL_set_verify(t->ssl,
+	    t->plan.trust ? SSL_VERIFY_PEER : SSL_VERIFY_NONE,
+	    tls_server_name_verify);
 	if (t->plan.name)
 		ok = SSL_set_tlsext_host_name(t->ssl, t->plan.name) == 1;
 	return ok && (!t->plan.trust || talk_verify_name(t));

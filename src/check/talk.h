@@ -42,6 +42,7 @@ struct talk_plan {
 	X509_STORE *trust; /* NULL: any certificate will do */
 	const char *name;  /* with trust: asked for and verified; NULL: the
 	                    * address */
+	bool common_name;  /* with trust: the CN may have the name */
 	const struct check_step *steps;
 	size_t steps_n;
 };

@@ -385,7 +385,10 @@ warn_of_roles(const struct tls_spec *t, struct err_list *warnings)
 	                           : s->tickets_file  ? "tickets_file"
 	                           : s->strict_sni    ? "strict_sni"
 	                                              : NULL;
-	const char *only_servers = s->name ? "name" : s->sni ? "sni" : NULL;
+	const char *only_servers = s->name          ? "name"
+	                           : s->sni         ? "sni"
+	                           : s->common_name ? "common_name"
+	                                            : NULL;
 
 	WARN_IF(only_clients && !accepts, t, warnings,
 	    "[tls %s]: %s is for clients, and only servers use this section; "
@@ -405,13 +408,14 @@ warn_of_verify(const struct tls_spec *t, struct err_list *warnings)
 	bool connects = t->context[TLS_CONNECTS];
 	bool any = (accepts && verifies(s, TLS_ACCEPTS)) ||
 	           (connects && verifies(s, TLS_CONNECTS));
-	const char *idle = s->ca          ? "ca"
-	                   : s->crl       ? "crl"
-	                   : s->depth > 0 ? "depth"
-	                   : s->name      ? "name"
-	                                  : NULL;
+	const char *idle = s->ca                        ? "ca"
+	                   : s->crl                     ? "crl"
+	                   : s->depth > 0               ? "depth"
+	                   : connects && s->name        ? "name"
+	                   : connects && s->common_name ? "common_name"
+	                                                : NULL;
 
-	WARN_IF(!any && idle && (idle[0] != 'n' || connects), t, warnings,
+	WARN_IF(!any && idle, t, warnings,
 	    "[tls %s]: %s is without effect, as no certificate is verified; "
 	    "write verify = required",
 	    t->name, idle);

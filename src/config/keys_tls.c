@@ -63,6 +63,8 @@ const struct key tls_keys[] = {
         VALUE(tls_name), TLS(name), WITHOUT("that of sni, or the server's host")},
     {"sni", "the name that servers are asked for; client: the client's",
         VALUE(tls_name), TLS(sni), WITHOUT("the server's host, if it has a name")},
+    {"common_name", "whether a server's certificate may have its name as CN only",
+        SWITCH("off"), TLS(common_name)},
     {"keylog", "file to which the secrets of all sessions are written",
         VALUE(file), TLS(keylog), WITHOUT("none")},
     {.name = NULL}};

@@ -62,12 +62,13 @@ read_trust(const struct value *v, struct check_spec *c)
 		    check_presets[c->kind].name,
 		    c->kind == CHECK_TLS ? "connect tls=off" : "http tls=off");
 	if (!check_is_tls(c))
-		return (!c->ca && !c->sni) ||
-		       value_fail(v, "ca and sni need tls=on");
+		return (!c->ca && !c->sni && !c->common_name) ||
+		       value_fail(v, "ca, sni and common_name need tls=on");
 	if (!c->verify)
-		return !c->ca ||
+		return (!c->ca && !c->common_name) ||
 		       value_fail(v,
-		           "ca is without effect while verify=off; keep one");
+		           "%s is without effect while verify=off; keep one",
+		           c->ca ? "ca" : "common_name");
 	c->trust = trust_load(c->ca, &err);
 	return c->trust || value_fail(v, "ca: %s", err.text);
 }

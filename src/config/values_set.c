@@ -92,7 +92,7 @@ static bool
 has_http_options(const struct set_spec *set)
 {
 	return set->token || set->ca || set->cert || set->key ||
-	       set->timeout_ms > 0;
+	       set->common_name || set->timeout_ms > 0;
 }
 
 /* Sets every option to the value that it has if the line does not have it. */
@@ -124,8 +124,8 @@ parse_set_options(
 		    v->text);
 	return (set_allows(set) & KEY_HTTP_ONLY) || !has_http_options(set) ||
 	       value_fail(v,
-	           "token, ca, cert, key and timeout are for etcd and consul, "
-	           "and the source of '%s' is %s",
+	           "token, ca, cert, key, common_name and timeout are for etcd "
+	           "and consul, and the source of '%s' is %s",
 	           set->prefix, discovery_kinds[set->kind].name);
 }
 

@@ -36,6 +36,7 @@ set_source_is_of(const struct set_source *source, const struct set_spec *set)
 	       same_or_none(of->ca, set->ca) &&
 	       same_or_none(of->cert, set->cert) &&
 	       same_or_none(of->key, set->key) &&
+	       of->common_name == set->common_name &&
 	       of->timeout_ms == set->timeout_ms;
 }
 
@@ -50,6 +51,7 @@ static bool
 copy_source(const struct set_spec *from, struct set_spec *to)
 {
 	to->kind = from->kind;
+	to->common_name = from->common_name;
 	to->timeout_ms = from->timeout_ms;
 	return copy_or_none(&to->source, from->source) &&
 	       copy_or_none(&to->token, from->token) &&

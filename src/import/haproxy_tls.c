@@ -305,12 +305,18 @@ const char *
 hap_tls_section(
     struct hap_file *file, struct hap_tls *tls, bool bind, const char *want)
 {
+	const char *verify;
+
 	take_global(file, tls, bind);
+	verify = verify_of(file, tls, bind);
 	tls_line(file, tls, "ca", tls->ca);
 	tls_line(file, tls, "crl", tls->crl);
-	tls_line(file, tls, "verify", verify_of(file, tls, bind));
+	tls_line(file, tls, "verify", verify);
 	tls_line(file, tls, "sni", tls->sni);
 	tls_line(file, tls, "name", tls->name);
+	/* HAProxy looks at the CN, too. */
+	if (!bind && (!verify || strcmp(verify, "none") != 0))
+		tls_line(file, tls, "common_name", "on");
 	tls_line(file, tls, "alpn", tls->alpn);
 	tls_line(file, tls, "min_version", tls->min);
 	tls_line(file, tls, "max_version", tls->max);

@@ -201,6 +201,9 @@ ngx_server_tls(
 		put_path_setting(&lines, "ca", "proxy_ssl_trusted_certificate");
 		put_path_setting(&lines, "crl", "proxy_ssl_crl");
 		put_word(&lines, "depth", "proxy_ssl_verify_depth");
+		/* nginx takes the CN of a certificate without host names in
+		 * subjectAltName. */
+		put_line(&lines, "common_name", "on");
 	}
 	put_versions(&lines, "proxy_ssl_protocols", &old);
 	put_ciphers(&lines, "proxy_ssl_ciphers");

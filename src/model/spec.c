@@ -40,7 +40,7 @@ check_is_tls(const struct check_spec *check)
 bool
 check_has_tls_options(const struct check_spec *check)
 {
-	return check->ca || check->sni || !check->verify;
+	return check->ca || check->sni || check->common_name || !check->verify;
 }
 
 const struct check_step *

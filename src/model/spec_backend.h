@@ -66,6 +66,7 @@ struct set_spec {
 	enum set_confirm confirm;
 	/* Options of sources that are read by HTTP; NULL and 0: not given. */
 	char *token, *ca, *cert, *key;
+	bool common_name;
 	uint64_t timeout_ms;
 	/* The options of each member, unless the source gives it options of its
 	 * own.  name is the prefix, and the address is a name that is never
@@ -83,6 +84,7 @@ set_spec_settings(const struct set_spec *set)
 	    .ca = set->ca,
 	    .cert = set->cert,
 	    .key = set->key,
+	    .common_name = set->common_name,
 	    .timeout_ms = set->timeout_ms};
 }
 

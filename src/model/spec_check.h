@@ -82,6 +82,7 @@ struct check_spec {
 	bool verify;       /* TLS: the server's certificate */
 	char *ca;          /* TLS: as written, NULL: the system's */
 	char *sni;         /* TLS: the server's name, or NULL */
+	bool common_name;  /* TLS: the CN may have the name */
 	X509_STORE *trust; /* TLS: what ca says; NULL: verify is off */
 	char *user;        /* postgresql */
 	struct check_steps preset_steps; /* of redis, postgresql and so on */

@@ -10,6 +10,7 @@
 #include "base/atomics.h"
 #include "proxy/inspection.h"
 #include "tls/conn.h"
+#include "tls/server_name.h"
 #include "tls/x509_text.h"
 
 /* Returns the TLS connection with the client; NULL when there is none, or when
@@ -44,8 +45,7 @@ session_tls_failure(const struct side *side)
 		       "set name in its [tls] section";
 	/* With verify = request, verification does not fail a handshake. */
 	if (ssl && tls_conn_failed_to_verify(conn))
-		return X509_verify_cert_error_string(
-		    SSL_get_verify_result(ssl));
+		return tls_server_verify_text(SSL_get_verify_result(ssl));
 	return why ? why : "the connection has ended";
 }
 

@@ -36,7 +36,7 @@ enum discovery_kind {
 struct discovery_kind_facts {
 	const char *name; /* as in `file=PATH` */
 	const char *form; /* `PATH` */
-	bool over_http;   /* has token, ca, cert, key and timeout */
+	bool over_http;   /* has token, ca, cert and so on */
 	/* Returns whether the text behind `NAME=` is of the right form, or
 	 * false with err set.  Never blocks. */
 	bool (*check)(const char *source, struct err *err);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/x509_vfy.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "base/text.h"
 #include "resolve/discovery_http.h"
 #include "resolve/discovery_tls.h"
+#include "tls/server_name.h"
 
 /* The most bytes of the head of an answer; a longer one is an error. */
 #define CALL_HEAD_MAX_BYTES (64 * 1024)
@@ -121,9 +123,13 @@ static void
 call_explain_code(
     const struct discovery_call *call, CURLcode code, struct err *why)
 {
-	long error = 0;
+	const char *refused;
+	long error = 0, result = X509_V_OK;
 
 	curl_easy_getinfo(call->transfer.easy, CURLINFO_OS_ERRNO, &error);
+	curl_easy_getinfo(
+	    call->transfer.easy, CURLINFO_SSL_VERIFYRESULT, &result);
+	refused = tls_server_name_error(result);
 	switch (code) {
 	case CURLE_OPERATION_TIMEDOUT:
 		call_explain_timeout(call, why);
@@ -142,7 +148,9 @@ call_explain_code(
 		return;
 	default:
 		err_set(why, "%s",
-		    call->error[0] ? call->error : curl_easy_strerror(code));
+		    refused          ? refused
+		    : call->error[0] ? call->error
+		                     : curl_easy_strerror(code));
 	}
 }
 

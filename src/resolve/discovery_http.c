@@ -29,10 +29,11 @@ static bool
 tls_options_check(const struct discovery_settings *s, bool tls, struct err *err)
 {
 	struct tls_context *context;
-	const char *option = s->ca     ? "ca"
-	                     : s->cert ? "cert"
-	                     : s->key  ? "key"
-	                               : NULL;
+	const char *option = s->ca            ? "ca"
+	                     : s->cert        ? "cert"
+	                     : s->key         ? "key"
+	                     : s->common_name ? "common_name"
+	                                      : NULL;
 
 	if (!tls)
 		return !option ||
@@ -91,6 +92,7 @@ discovery_http_init(struct discovery_http *http, struct curl_loop *curl,
 	/* The address seeds the random pauses, so that processes differ. */
 	*http =
 	    (struct discovery_http){.curl = curl, .random = (uintptr_t)http};
+	s->common_name = settings->common_name;
 	s->timeout_ms =
 	    settings->timeout_ms ? settings->timeout_ms : DISCOVERY_TIMEOUT_MS;
 	if (http_text_copy(&s->url, settings->url) &&

@@ -5,6 +5,7 @@
 #ifndef RESOLVE_DISCOVERY_SETTINGS_H
 #define RESOLVE_DISCOVERY_SETTINGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The timeout of settings whose timeout_ms is 0. */
@@ -24,6 +25,8 @@ struct discovery_settings {
 	/* For https: the client certificate and its key, PEM files; key NULL:
 	 * the key is in cert. */
 	const char *cert, *key;
+	/* For https: a CN may have the endpoint's name, see server_name.h. */
+	bool common_name;
 	/* How long a connect and an answer may take; 0: DISCOVERY_TIMEOUT_MS.
 	 */
 	uint64_t timeout_ms;

@@ -30,6 +30,7 @@ discovery_tls_load(const struct discovery_settings *settings, struct err *err)
 	    .min_version = TLS1_2_VERSION,
 	    .verify = TLS_VERIFY_REQUIRED,
 	    .ca = settings->ca ? unconst(settings->ca) : system,
+	    .common_name = settings->common_name,
 	};
 
 	return tls_context_new(&tls, TLS_CONNECTS, err);

@@ -15,6 +15,7 @@
 #include "tls/anchors.h"
 #include "tls/authorities_internal.h"
 #include "tls/openssl_compat.h"
+#include "tls/server_name.h"
 #include "tls/store.h"
 #include "tls/x509_text.h"
 
@@ -61,7 +62,7 @@ static int
 note_certificate(int ok, X509_STORE_CTX *chain)
 {
 	if (ok || !tls_anchors_excuse(chain))
-		return ok;
+		return tls_server_name_verify(ok, chain);
 	X509_STORE_CTX_set_error(chain, X509_V_OK);
 	return 1;
 }

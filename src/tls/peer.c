@@ -7,7 +7,6 @@
  */
 #include "tls/peer.h"
 
-#include <arpa/inet.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -24,6 +23,7 @@
 #include "tls/openssl_compat.h"
 #include "tls/openssl_err.h"
 #include "tls/peer_session.h"
+#include "tls/server_name.h"
 #include "tls/store.h"
 
 /* A session with our own reference count: ThreadSanitizer does not see
@@ -192,15 +192,6 @@ tls_peer_session_attach(SSL_CTX *ssl)
 
 /* -- Connections -- */
 
-static bool
-is_address(const char *name)
-{
-	struct in6_addr address;
-
-	return inet_pton(AF_INET, name, &address) == 1 ||
-	       inet_pton(AF_INET6, name, &address) == 1;
-}
-
 /* Returns whether the server's certificate has not expired since it was
  * verified: resumption verifies nothing. */
 static bool
@@ -266,7 +257,8 @@ tls_peer_sni(const SSL_CTX *context, const struct tls_peer *peer)
 
 	if (tls_peer_passes_sni(context))
 		sni = peer->client_sni ? peer->client_sni : peer->host;
-	return sni && *sni && strlen(sni) < TLS_NAME_SIZE && !is_address(sni)
+	return sni && *sni && strlen(sni) < TLS_NAME_SIZE &&
+	               !tls_is_address(sni)
 	           ? sni
 	           : NULL;
 }
@@ -281,16 +273,6 @@ choose_name(
 	if (sni)
 		return sni;
 	return peer->host && *peer->host ? peer->host : peer->ip;
-}
-
-static bool
-name_check_set(X509_VERIFY_PARAM *param, const char *name)
-{
-	if (is_address(name))
-		return X509_VERIFY_PARAM_set1_ip_asc(param, name) == 1;
-	X509_VERIFY_PARAM_set_hostflags(
-	    param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-	return X509_VERIFY_PARAM_set1_host(param, name, 0) == 1;
 }
 
 bool
@@ -322,7 +304,8 @@ name_expect(const struct tls_store *store, X509_VERIFY_PARAM *param,
 		    "no name is known to check in the server's certificate; "
 		    "set name in its [tls] section");
 	*ret_name = name;
-	return name_check_set(param, name) || err_oom(err);
+	return tls_server_name_set(param, name, store->common_name) ||
+	       err_oom(err);
 }
 
 bool

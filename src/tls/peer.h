@@ -61,7 +61,7 @@ const char *tls_peer_expected(const SSL *ssl, char out[TLS_EXPECTED_SIZE]);
  *
  * The SNI is the setting sni, or client_sni for `sni = client`, or host; no
  * address is sent.  The name checked is the setting name, else the SNI, else
- * host, else ip, which a certificate has as an IP SAN.  Returns false with err
+ * host, else ip, in the way of server_name.h.  Returns false with err
  * set when a name has to be checked and none is known, or when memory is short.
  * Copies what it needs.  Runs on the SSL object's owner. */
 bool tls_peer_prepare(

@@ -63,7 +63,8 @@ struct tls_settings {
 	char *name;     /* the name in servers' certificates; NULL: see sni */
 	char *sni;      /* sent to servers; "client": what the client asked for;
 	                 * NULL: the server's host name, if it has one */
-	char *keylog;   /* file for session secrets; NULL: none */
+	bool common_name; /* a server's CN may have the name: server_name.h */
+	char *keylog;     /* file for session secrets; NULL: none */
 };
 
 #endif

@@ -40,9 +40,10 @@ struct tls_store {
 	/* TLS_CONNECTS: a digest of what sessions are established with.  They
 	 * may be resumed with any store that has the same digest. */
 	uint64_t session_digest;
-	bool verify;     /* peers have to be verified */
-	bool strict_sni; /* clients have to ask for a known name */
-	uint8_t *alpn;   /* protocols, each behind its length */
+	bool verify;      /* peers have to be verified */
+	bool common_name; /* TLS_CONNECTS: a CN may have the name */
+	bool strict_sni;  /* clients have to ask for a known name */
+	uint8_t *alpn;    /* protocols, each behind its length */
 	size_t alpn_n;
 	char *sni, *name; /* of the settings; NULL: not given */
 	int keylog_fd;    /* -1: none */

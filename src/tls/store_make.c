@@ -68,7 +68,8 @@ sessions_digest(
 {
 	/* Without memory for a digest, no other store resumes the sessions. */
 	static uint64_t alone;
-	const int versions[] = {settings->min_version, settings->max_version};
+	const int numbers[] = {settings->min_version, settings->max_version,
+	    settings->common_name};
 	uint8_t id[TLS_AUTHORITIES_DIGEST_SIZE], print[EVP_MAX_MD_SIZE];
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
 	uint64_t digest = atomic_add_relaxed(&alone, 1ull);
@@ -78,7 +79,7 @@ sessions_digest(
 	tls_authorities_digest(parts->authorities, settings, id);
 	EVP_DigestInit_ex(md, EVP_sha256(), NULL);
 	EVP_DigestUpdate(md, id, sizeof(id));
-	EVP_DigestUpdate(md, versions, sizeof(versions));
+	EVP_DigestUpdate(md, numbers, sizeof(numbers));
 	digest_text(md, settings->ciphers);
 	digest_text(md, settings->ciphersuites);
 	digest_text(md, settings->curves);
@@ -131,6 +132,7 @@ store_make(const struct tls_settings *settings, const struct tls_parts *parts,
 	store->keylog_fd = -1;
 	store->release = store_free;
 	store->verify = tls_store_verifies(settings, parts->role);
+	store->common_name = settings->common_name;
 	store->strict_sni = settings->strict_sni;
 	if (parts->role == TLS_CONNECTS)
 		store->session_digest = sessions_digest(settings, parts);

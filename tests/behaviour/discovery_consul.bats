@@ -34,7 +34,7 @@ follow() {
 
 	shift
 	spawn discover "$TOOLS/discover" consul \
-	    "${CONSUL_SCHEME:-http}://$(addr consul)/$path" "$@"
+	    "${CONSUL_SCHEME:-http}://${CONSUL_HOST:-$(addr consul)}/$path" "$@"
 }
 
 last_is() {
@@ -169,6 +169,23 @@ asks() {
 	follow web --ca "$T/other.pem" --token "$T/token"
 	wait_for 10 has_error 'self-signed certificate|unable to get local issuer'
 	refute grep members "$T/discover.out"
+}
+
+# bats test_tags=unsanitized
+@test "discovery: Consul's name has to be in subjectAltName" {
+	make_ca ca
+	make_nameless localhost ca
+	cat "$T/localhost.key" >>"$T/localhost.pem"
+	CONSUL_SCHEME=https CONSUL_CURL=(-k)
+	start_consul --cert "$T/localhost.pem"
+	consul "\"instances\": [$(instance a 1)]"
+	CONSUL_HOST=localhost:$(addr consul | sed 's/.*://')
+	follow web --ca "$T/ca.pem"
+	wait_for 10 has_error 'has no host name in subjectAltName; renew it, or'
+	refute grep members "$T/discover.out"
+	end discover
+	follow web --ca "$T/ca.pem" --common-name
+	reports 'members 1: n1/a 10.0.0.9:1 weight=1'
 }
 
 # bats test_tags=unsanitized

@@ -441,6 +441,13 @@ make_cert() {
 	    -in "$T/$1.csr" -out "$T/$1.pem" 2>/dev/null
 }
 
+# make_nameless NAME CA: as make_cert, but the name is its CN only.
+make_nameless() {
+	make_cert "$1" "$2" DNS:unused
+	openssl x509 -req -days 2 -CA "$T/$2.pem" -CAkey "$T/$2.key" \
+	    -CAcreateserial -in "$T/$1.csr" -out "$T/$1.pem" 2>/dev/null
+}
+
 # expired NAME CA ALTNAMES: as make_cert, but it was good until yesterday.
 expired() {
 	openssl req "${NEW_KEY[@]}" -nodes -subj "/CN=$1" \

@@ -146,6 +146,68 @@ unserved() {
 	equal "its own authority" nginx "$(fetch "$(url)")"
 }
 
+NO_NAME='the certificate has no host name in subjectAltName; renew it, or set common_name=on'
+
+@test "tls servers: a name that only the CN has is refused, unless the key allows it" {
+	make_ca ca
+	make_nameless site.example ca
+	with_key site.example
+	start_nginx_tls site.example
+	SERVERS=(tls)
+	originate "ca = $T/ca.pem" 'name = site.example'
+	unserved "connect to app/tls failed: TLS: $NO_NAME; expected name: site.example; ca: $T/ca.pem\$"
+	sed -i 's|^name = .*|&\ncommon_name = on|' "$T/lfproxy.ini"
+	ctl reload
+	equal "by its CN" nginx "$(fetch "$(url)")"
+	# nginx resumes a session if that is offered.
+	equal "by its CN, resumed" nginx "$(fetch "$(url)")"
+	[[ $(about) == *reused=r* ]] || fail "$(about)"
+	sed -i 's|^common_name = .*|common_name = off|' "$T/lfproxy.ini"
+	ctl reload
+	refute fetch "$(url)"
+	stop_lfproxy
+	end tls
+	# An address is no host name.
+	make_cert site.example ca IP:127.0.0.1
+	with_key site.example
+	start_nginx_tls site.example
+	originate "ca = $T/ca.pem" 'name = site.example'
+	unserved "TLS: $NO_NAME; expected name: site.example"
+	sed -i '/^name = /d' "$T/lfproxy.ini"
+	ctl reload
+	equal "by its address" nginx "$(fetch "$(url)")"
+}
+
+# checked_by CHECK STATUS: a check by sessions' settings, or by its own.
+checked_by() {
+	BACKEND="check = $1 interval=50ms fall=1 timeout=5s rise=1" \
+	    originate "ca = $T/ca.pem" 'name = site.example'
+	wait_for 10 has check_status tls "$2"
+	if [ "$2" = L6RSP ]; then
+		ctl show stat | grep -F "$NO_NAME" >/dev/null
+		ctl show servers json | grep -F "$NO_NAME" >/dev/null
+	fi
+	stop_lfproxy
+}
+
+@test "tls servers: checks refuse a name that only the CN has, too" {
+	local own
+
+	make_ca ca
+	make_nameless site.example ca
+	with_key site.example
+	start_nginx_tls site.example
+	SERVERS=(tls)
+	own="ca=$T/ca.pem sni=site.example"
+	checked_by 'https path=/' L6RSP
+	checked_by tls L6RSP
+	checked_by "https $own path=/" L6RSP
+	checked_by "tls $own" L6RSP
+	checked_by "https $own path=/ common_name=on" L7OK
+	checked_by "tls $own common_name=on" L6OK
+	checked_by "https verify=off path=/" L7OK
+}
+
 # bats test_tags=covered
 @test "tls servers: a server that was revoked is refused" {
 	setup_server

@@ -5,7 +5,7 @@
  *   error: http://127.0.0.1:2379: connect: Connection refused
  *
  *   discover etcd|consul URL [--token FILE] [--ca FILE] [--cert FILE]
- *       [--key FILE] [--timeout MS] [--count]
+ *       [--key FILE] [--common-name] [--timeout MS] [--count]
  *
  * Members are in the order of their keys; with --count only their number is
  * printed.  SIGUSR1 has the source read again.  SIGTERM ends the program, which
@@ -138,6 +138,7 @@ read_options(int argc, char **argv, struct discovery_settings *s)
 	    {"ca", required_argument, NULL, 'a'},
 	    {"cert", required_argument, NULL, 'c'},
 	    {"key", required_argument, NULL, 'k'},
+	    {"common-name", no_argument, NULL, 'N'},
 	    {"timeout", required_argument, NULL, 'm'},
 	    {"count", no_argument, NULL, 'n'},
 	    {NULL, 0, NULL, 0},
@@ -157,6 +158,9 @@ read_options(int argc, char **argv, struct discovery_settings *s)
 			break;
 		case 'k':
 			s->key = optarg;
+			break;
+		case 'N':
+			s->common_name = true;
 			break;
 		case 'm':
 			s->timeout_ms = strtoull(optarg, NULL, 10);

@@ -1159,7 +1159,7 @@ checks(void **state)
 	    {"backend x", "check = https verify=off ca=/dev/null",
 	        "check: ca is without effect while verify=off; keep one"},
 	    {"backend x", "check = redis ca=/dev/null",
-	        "check: ca and sni need tls=on"},
+	        "check: ca, sni and common_name need tls=on"},
 	    {"backend x", "check = redis user=a",
 	        "check: the option 'user' is for postgresql checks"},
 	    {"backend x", "check = script tls=on",

@@ -114,17 +114,18 @@ with_paths(const char *text)
 static void
 every_key_is_read_and_printed(void **state)
 {
-	char *printed = round_trip(
-	    with_paths("[tls t]\ncert = CERT\ncert = /a key=/k ocsp=/o\n"
-	               "cert_dir = /d\ncert_dir = /e f\nmin_version = 1.2\n"
-	               "max_version = 1.3\n"
-	               "ciphers = ECDHE+AESGCM:!RC4:!EXPORT:@SECLEVEL=1\n"
-	               "ciphersuites = TLS_AES_128_GCM_SHA256\n"
-	               "curves = X25519:P-256\nalpn = h2 \t http/1.1\n"
-	               "strict_sni = on\ntickets = on\ntickets_file = /t\n"
-	               "session_timeout = 60m\nverify = request\ndepth = 3\n"
-	               "ca = system\ncrl = /crl\nname = a.example\n"
-	               "sni = client\nkeylog = /log\n" FRONTEND BACKEND));
+	char *printed = round_trip(with_paths(
+	    "[tls t]\ncert = CERT\ncert = /a key=/k ocsp=/o\n"
+	    "cert_dir = /d\ncert_dir = /e f\nmin_version = 1.2\n"
+	    "max_version = 1.3\n"
+	    "ciphers = ECDHE+AESGCM:!RC4:!EXPORT:@SECLEVEL=1\n"
+	    "ciphersuites = TLS_AES_128_GCM_SHA256\n"
+	    "curves = X25519:P-256\nalpn = h2 \t http/1.1\n"
+	    "strict_sni = on\ntickets = on\ntickets_file = /t\n"
+	    "session_timeout = 60m\nverify = request\ndepth = 3\n"
+	    "ca = system\ncrl = /crl\nname = a.example\n"
+	    "sni = client\ncommon_name = on\nkeylog = /log\n" FRONTEND
+	        BACKEND));
 	const char *section = strstr(printed, "[tls t]");
 
 	(void)state;
@@ -140,7 +141,7 @@ every_key_is_read_and_printed(void **state)
 	               "strict_sni = on\ntickets = on\ntickets_file = /t\n"
 	               "session_timeout = 1h\nverify = request\ndepth = 3\n"
 	               "ca = system\ncrl = /crl\nname = a.example\n"
-	               "sni = client\nkeylog = /log"));
+	               "sni = client\ncommon_name = on\nkeylog = /log"));
 	free(printed);
 }
 

@@ -15,11 +15,13 @@ setup(void **state)
 {
 	if (fixture_setup(state) != 0)
 		return -1;
-	rsa_and_ec[0].cert = made_write(
-	    made_new(&(struct made_how){.cn = "a.test", .key = "RSA"}), NULL,
-	    "rsa.pem");
+	rsa_and_ec[0].cert =
+	    made_write(made_new(&(struct made_how){
+	                   .cn = "a.test", .sans = "DNS:a.test", .key = "RSA"}),
+	        NULL, "rsa.pem");
 	rsa_and_ec[1].cert = made_write(
-	    made_new(&(struct made_how){.cn = "a.test"}), NULL, "ec.pem");
+	    made_new(&(struct made_how){.cn = "a.test", .sans = "DNS:a.test"}),
+	    NULL, "ec.pem");
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include "tls/counters.h"
 #include "tls/facts.h"
+#include "tls/server_name.h"
 
 /* An authority, and certificates of it and of others. */
 static const struct made *root, *other_root, *middle;
@@ -43,6 +44,16 @@ leaf_made(const struct made *issuer, const char *sans, long from_s, long to_s)
 	    .issuer = issuer,
 	    .from_s = from_s,
 	    .to_s = to_s});
+}
+
+/* Settings by which a CN may have the name. */
+static struct tls_settings
+settings_take_cn(void)
+{
+	struct tls_settings settings = settings_connects(root_file);
+
+	settings.common_name = true;
+	return settings;
 }
 
 /* The alert that counters have counted, as the smallest one; 0: none. */
@@ -136,6 +147,47 @@ servers_are_verified(void **state)
 		if (result != table[i].result || alert != table[i].alert)
 			fail_msg("%zu: %s, alert %u", i,
 			    X509_verify_cert_error_string(result), alert);
+	}
+}
+
+static void
+a_cn_is_a_name_only_if_that_is_wanted(void **state)
+{
+	const struct {
+		const char *sans, *host;
+		bool refused, refused_with_cn;
+	} table[] = {
+	    {NULL, "cn.test", true, false},
+	    {NULL, "cn.test.", true, false},
+	    {"IP:192.0.2.1", "cn.test", true, false},
+	    {"IP:192.0.2.1", NULL, false, false},
+	    {NULL, NULL, true, true},
+	    {NULL, "b.test", true, true},
+	    {"DNS:a.test", "cn.test", true, true},
+	    {"DNS:a.test", "a.test", false, false},
+	};
+	struct tls_settings strict = settings_connects(root_file);
+	struct tls_settings lax = settings_take_cn();
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_N(table); i++) {
+		const struct made *leaf = leaf_made(root, table[i].sans, 0, 0);
+		struct tls_peer peer = {
+		    .host = table[i].host, .ip = "192.0.2.1"};
+		unsigned alert;
+		long result = server_result(leaf, &strict, &peer, &alert);
+		bool by_cn = table[i].refused && !table[i].refused_with_cn;
+
+		if ((result != X509_V_OK) != table[i].refused)
+			fail_msg("%zu: %s", i, tls_server_verify_text(result));
+		assert_int_equal(
+		    alert, table[i].refused ? SSL3_AD_BAD_CERTIFICATE : 0);
+		assert_int_equal(tls_server_name_error(result) != NULL, by_cn);
+		result = server_result(leaf, &lax, &peer, NULL);
+		if ((result != X509_V_OK) != table[i].refused_with_cn)
+			fail_msg("%zu with CN: %s", i,
+			    tls_server_verify_text(result));
+		assert_null(tls_server_name_error(result));
 	}
 }
 
@@ -513,7 +565,7 @@ static void
 a_revoked_certificate_is_refused(void **state)
 {
 	const struct made *good = leaf_made(root, NULL, 0, 0);
-	const struct made *bad = leaf_made(root, NULL, 0, 0);
+	const struct made *bad = leaf_made(root, "DNS:cn.test", 0, 0);
 	struct tls_settings settings = settings_verifying(TLS_VERIFY_REQUIRED);
 	struct tls_settings serving = settings_connects(root_file);
 	struct tls_peer peer = {.host = "cn.test"};
@@ -696,6 +748,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    VERIFY_TEST(servers_are_verified),
+	    VERIFY_TEST(a_cn_is_a_name_only_if_that_is_wanted),
 	    VERIFY_TEST(servers_are_not_verified_if_told_so),
 	    VERIFY_TEST(a_server_certificate_in_ca_is_trusted),
 	    VERIFY_TEST(the_name_checked_is_name_then_sni_then_host_then_ip),
