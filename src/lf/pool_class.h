@@ -11,7 +11,7 @@
  * (grade 0). */
 struct pool_class {
 	unsigned threads;
-	int nice; /* -20 to 19, see setpriority(2) */
+	int nice; /* -20 to 19: how much nicer than the process, see nice(1) */
 };
 
 /* Returns how many threads the n classes have together. */

@@ -93,10 +93,12 @@ void pool_assign_homes(struct pool *pool);
 /* Ends SCHED_IDLE for threads whose long turn has taken long in it.  Runs on
  * the thread of pool_guard. */
 void pool_nice_guard(struct pool *pool, uint64_t now_ns);
-/* Sets the nice value of the thread's class.  On the new thread. */
+/* Makes the new thread nicer, as its class says, than the control thread, whose
+ * nice value it has.  Runs on the new thread. */
 void pool_nice_init(struct pool_thread *self);
 
-/* Sets the nice value of running threads whose class had another one before. */
+/* Sets the nice values of running threads whose class had another one before.
+ * Runs on the control thread. */
 void pool_renice(struct pool *pool, const struct pool_class *before);
 
 /* Sets how many long turns run at once: as pool_set_long_turns says, for the

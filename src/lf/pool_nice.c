@@ -23,6 +23,7 @@
 #include "base/thread.h"
 #include "lf/pool_internal.h"
 
+#define NICE_MIN (-20)
 #define NICE_MAX 19
 /* How long a turn may take, waits for a CPU included, in SCHED_IDLE. */
 #define IDLE_NS (4 * NS_PER_MS)
@@ -35,13 +36,16 @@ set_own(int nice)
 
 /* -- classes -- */
 
-/* Any thread: of the thread, which is there. */
+/* Makes the thread, which is there, nicer than a process of the value own.  Any
+ * thread. */
 static void
-set_nice(struct pool_thread *thread, int nice)
+set_nice(struct pool_thread *thread, int own, int nicer)
 {
 	static struct log_limit limit;
 	int before = atomic_load_relaxed(&thread->nice);
+	int nice = own + nicer;
 
+	nice = nice < NICE_MIN ? NICE_MIN : nice > NICE_MAX ? NICE_MAX : nice;
 	atomic_store_relaxed(&thread->nice, nice);
 	if (setpriority(PRIO_PROCESS, (id_t)thread->tid, nice) == 0)
 		return;
@@ -54,16 +58,19 @@ set_nice(struct pool_thread *thread, int nice)
 void
 pool_nice_init(struct pool_thread *self)
 {
-	int nice = self->pool->classes[self->member.grade].nice;
+	int nicer = self->pool->classes[self->member.grade].nice;
+	int own = getpriority(PRIO_PROCESS, 0);
 
-	atomic_store_relaxed(&self->nice, getpriority(PRIO_PROCESS, 0));
-	if (nice != 0)
-		set_nice(self, nice);
+	atomic_store_relaxed(&self->nice, own);
+	if (nicer != 0)
+		set_nice(self, own, nicer);
 }
 
 void
 pool_renice(struct pool *pool, const struct pool_class *before)
 {
+	int own = getpriority(PRIO_PROCESS, 0);
+
 	for (unsigned i = 0; i < pool->places_n; i++) {
 		struct pool_thread *t = pool->places[i];
 		unsigned grade = t->member.grade;
@@ -71,7 +78,7 @@ pool_renice(struct pool *pool, const struct pool_class *before)
 		if (pool_thread_state(t) == THREAD_RUNNING &&
 		    grade < pool->classes_n &&
 		    pool->classes[grade].nice != before[grade].nice)
-			set_nice(t, pool->classes[grade].nice);
+			set_nice(t, own, pool->classes[grade].nice);
 	}
 }
 

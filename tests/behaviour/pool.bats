@@ -5,10 +5,17 @@
 
 load helpers
 
-# The suite may be run by nice: an ordinary user cannot go below what it has.
-NICE=$(nice)
-NICER=$((NICE < 14 ? NICE + 5 : 19))
-NICEST=$((NICE < 10 ? NICE + 9 : 19))
+# Values of classes, which add to that of the process.
+NICER=5
+NICEST=9
+
+# nice_by N: that of a thread; the suite may be run by nice.
+nice_by() {
+	local nice
+
+	nice=$(($(nice) + $1))
+	echo $((nice < 19 ? nice : 19))
+}
 
 ADMIN=$T/admin.sock
 
@@ -161,7 +168,8 @@ quiet_ledger() {
 	refute grep -qE '.{81}' <<<"$output"
 	equal "ids" "[0, 1, 2, 3]" "$(threads '[x["thread"] for x in t]')"
 	equal "classes" "[0, 0, 0, 1]" "$(threads '[x["class"] for x in t]')"
-	equal "nice" "[$NICE, $NICE, $NICE, $NICER]" "$(threads '[x["nice"] for x in t]')"
+	equal "nice" "[$(nice), $(nice), $(nice), $(nice_by $NICER)]" \
+	    "$(threads '[x["nice"] for x in t]')"
 	# The last turn may not be over.
 	wait_for 10 is threads \
 	    'len([x for x in t if x["role"] == "leading"])' 1
@@ -354,7 +362,25 @@ quiet_ledger() {
 	need_less_nice
 	set_main threads 1..3
 	equal "classes" "[{'threads': 3, 'nice': 0}]" "$(main 'p["classes"]')"
-	wait_for 10 nice_now '[0]'
+	wait_for 10 nice_now "[$(nice)]"
+}
+
+@test "pool: a class is nicer than lfproxy by its value, also after a change" {
+	local own
+
+	start_app a
+	renice -n 2 -p $BASHPID >/dev/null
+	own=$(nice)
+	MAIN=$'threads = 1 nice=0, 1 nice=1\nshards = 1' web a
+	nice_now() { is threads '[x["nice"] for x in t]' "$1"; }
+	wait_for 10 nice_now "[$own, $(nice_by 1)]"
+	set_main threads 1 nice=1, 1 nice=2
+	wait_for 10 nice_now "[$(nice_by 1), $(nice_by 2)]"
+	need_less_nice
+	set_main threads 1 nice=0, 1 nice=0
+	wait_for 10 nice_now "[$own, $own]"
+	set_main threads 1 nice=-1, 1 nice=19
+	wait_for 10 nice_now "[$((own - 1)), 19]"
 }
 
 @test "pool: nice and cpus of the file hold for its threads alone" {
@@ -362,14 +388,16 @@ quiet_ledger() {
 	cpus = $ONE_CPU" start_app a
 	MAIN="threads = 1 nice=$NICER, 1 nice=$NICEST
 	cpus = $ONE_CPU" web a
-	equal "nice" "[$NICER, $NICEST]" "$(threads '[x["nice"] for x in t]')"
+	equal "nice" "[$(nice_by $NICER), $(nice_by $NICEST)]" \
+	    "$(threads '[x["nice"] for x in t]')"
 	for tid in $(threads '" ".join(str(x["tid"]) for x in t)'); do
 		equal "cpus of $tid" "$ONE_CPU" "$(sed -n \
 		    's/^Cpus_allowed_list:\t//p' \
 		    "/proc/$LFPROXY_PID/task/$tid/status")"
 		nice=$(awk '{ print $19 }' \
 		    "/proc/$LFPROXY_PID/task/$tid/stat")
-		[ "$nice" -eq $NICER ] || [ "$nice" -eq $NICEST ]
+		[ "$nice" -eq "$(nice_by $NICER)" ] ||
+		    [ "$nice" -eq "$(nice_by $NICEST)" ]
 	done
 	equal "cpus of lazy" "$ALL_CPUS" \
 	    "$(ctl show pool lazy json | of_json p 'p["cpus"]')"
@@ -424,7 +452,7 @@ complete_ctl() {
 	MAIN="threads = 2" web a
 	set_main threads 2 nice=$NICEST
 	for tid in $(threads '" ".join(str(x["tid"]) for x in t)'); do
-		equal "nice of $tid" "$NICEST" "$(awk '{ print $19 }' \
+		equal "nice of $tid" "$(nice_by $NICEST)" "$(awk '{ print $19 }' \
 		    "/proc/$LFPROXY_PID/task/$tid/stat")"
 	done
 }
