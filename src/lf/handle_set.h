@@ -15,9 +15,11 @@
  *   add         owner of the handler             anything
  *   remove      owner of the handler             anything
  *   reactivate  owner of the handler             anything
- *   wait        the leader                       all but another wait
- *               under POLICY_KERNEL any thread   anything
+ *   wait        the leader, threads that stand   anything
+ *               by, under POLICY_KERNEL all
  *   wake        any thread                       anything
+ *
+ * Of the threads that wait beside each other, one gets an event or a wake-up.
  */
 #ifndef LF_HANDLE_SET_H
 #define LF_HANDLE_SET_H

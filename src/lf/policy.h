@@ -9,9 +9,10 @@
  *           behind its turn it calls a follower, as long as there is a CPU for
  *           one.  That thread stands by: it waits in the handle set beside the
  *           leader, the kernel wakes one of the two for each edge, and it parks
- *           after a while without events.  So under load as many threads wait
- *           as there are CPUs, and no event costs a futex.
- * kernel    No thread leads.  All threads wait on the handle set.
+ *           after a while without events.  So under load as many threads of
+ *           a shard take events as its share of the CPUs, rounded up, and no
+ *           event costs a futex.
+ * kernel    No thread leads.  All threads stand by.
  */
 #ifndef LF_POLICY_H
 #define LF_POLICY_H

@@ -35,7 +35,9 @@ struct admission;
 
 enum thread_role {
 	ROLE_FOLLOWING,
-	ROLE_STANDBY, /* in the handle set beside the leader */
+	/* In the handle set without the token: beside the leader, or, under
+	 * POLICY_KERNEL, beside other threads. */
+	ROLE_STANDBY,
 	ROLE_LEADING,
 	ROLE_PROCESSING,
 	ROLES

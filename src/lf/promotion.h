@@ -49,7 +49,7 @@ enum promotion_token { TOKEN_FREE, TOKEN_HELD, TOKEN_PUBLISHED };
 
 /* The order in which parked members are promoted. */
 enum promotion_order {
-	ORDER_LIFO,     /* the last to park: its caches are warm */
+	ORDER_LIFO,     /* the last to park */
 	ORDER_FIFO,     /* the first to park: all take their turn */
 	ORDER_PRIORITY, /* the best class, in it the last to park */
 };

@@ -430,7 +430,7 @@ serve_with_others(struct shard *shard, struct pool_thread *self)
 		sched_yield();
 		return;
 	}
-	turns_set_role(self, ROLE_LEADING);
+	turns_set_role(self, ROLE_STANDBY);
 	while (has_no_leader(shard) && !atomic_load_relaxed(&shard->closed) &&
 	       !member_wanted(&self->member)) {
 		/* A leader that promoted no follower and then saw the new

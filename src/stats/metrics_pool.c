@@ -82,8 +82,7 @@ static const struct pool_metric pool_metrics[] = {
     GAUGE("threads", threads, "threads of the pool", put_unsigned),
     GAUGE("role_threads", roles, "threads in each role", put_roles),
     GAUGE("shards", shards, "shards, each with a handle set", put_unsigned),
-    GAUGE(
-        "handlers", handlers, "registered sessions and listeners", put_uint64),
+    GAUGE("handlers", handlers, "registered sessions", put_uint64),
     GAUGE("batch_events", in_batch, "events fetched and not yet dispatched",
         put_uint64),
     GAUGE("long_limit", long_limit, "long turns that may run at once",

@@ -341,6 +341,18 @@ quiet_ledger() {
 	end load
 }
 
+@test "pool: each shard has a leader, and none with promotion = kernel" {
+	start_app a
+	MAIN=$'threads = 3\nshards = 3\ncpus = '"$ONE_CPU" web a
+	wait_for 10 is main 'p["roles"]["leading"]' 3
+	set_main promotion kernel
+	wait_for 10 is main '[p["roles"][r] for r in ("leading", "standby")]' \
+	    '[0, 3]'
+	# Listeners are not counted.
+	equal "handlers" 0 "$(main 'p["handlers"]')"
+	fetch "$(url)" >/dev/null
+}
+
 # Symptom: with promotion = kernel such a pool grew and never shrank.
 @test "pool: a range of threads shrinks when nothing is to be done" {
 	start_app a

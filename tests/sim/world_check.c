@@ -311,7 +311,9 @@ world_looked(const struct handle_set *set)
 	sim_pause(false);
 }
 
-/* No other thread can run what a thread that stands by has fetched. */
+/* No other thread can run what a thread that stands by has fetched.  Under
+ * POLICY_KERNEL all threads stand by, and one may have decided how many events
+ * to wait for just before another one's long turn ended. */
 void
 world_waits(const struct handle_set *set, int max)
 {
@@ -321,7 +323,8 @@ world_waits(const struct handle_set *set, int max)
 	for (unsigned i = 0; world.pool && i < pool_shards(world.pool); i++) {
 		const struct shard *s = pool_shard(world.pool, i);
 
-		if (s->set == set && s->long_ns > 0 && max > 1 && role &&
+		if (s->set == set && s->policy == POLICY_ADAPTIVE &&
+		    s->standbys > 0 && s->long_ns > 0 && max > 1 && role &&
 		    strcmp(role, thread_role_name(ROLE_STANDBY)) == 0)
 			sim_fail("a thread stands by at shard %u for %d "
 			         "events, and a turn was long",
