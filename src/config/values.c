@@ -191,9 +191,11 @@ bool
 value_append(const struct value *value, void *array, size_t *n,
     const void *element, size_t size)
 {
-	void **all = array;
-	void *grown = reallocarray(*all, *n + 1, size);
+	void **all = array, *grown = *all;
 
+	/* The room is the next power of two. */
+	if ((*n & (*n - 1)) == 0)
+		grown = reallocarray(*all, *n > 0 ? 2 * *n : 1, size);
 	if (!grown)
 		return value_fail(value, "out of memory");
 	memcpy((char *)grown + *n * size, element, size);

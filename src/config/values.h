@@ -194,8 +194,8 @@ bool value_keep_text(const struct value *value) MUST_CHECK;
 bool value_choose(const struct value *value, const char *word,
     const struct name_table *names, size_t *ret_index) MUST_CHECK;
 
-/* Appends a copy of element to the array of *n elements of that size.  Returns
- * false after an error. */
+/* Appends a copy of element to the array of *n elements of that size, which
+ * nothing else has made or appended to.  Returns false after an error. */
 bool value_append(const struct value *value, void *array, size_t *n,
     const void *element, size_t size) MUST_CHECK;
 
