@@ -70,6 +70,24 @@ draw_place(const struct lineup *lineup, uint64_t random)
 }
 
 uint32_t
+draw_open(
+    const struct lineup *lineup, const struct choice *choice, uint64_t random)
+{
+	uint32_t drawn = PLACE_NONE;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < lineup->servers_n; i++) {
+		if (lineup_passes_over(lineup, choice, i))
+			continue;
+		sum += lineup->weights[i];
+		random = mix64(random);
+		if (random % sum < lineup->weights[i])
+			drawn = i;
+	}
+	return drawn;
+}
+
+uint32_t
 draw_better(const struct lineup *lineup, const struct choice *choice,
     bool distinct,
     bool (*is_better)(const struct lineup *lineup, uint32_t a, uint32_t b))

@@ -19,4 +19,10 @@ uint32_t draw_better(const struct lineup *lineup, const struct choice *choice,
     bool distinct,
     bool (*is_better)(const struct lineup *lineup, uint32_t a, uint32_t b));
 
+/* Draws a place that is not passed over, by weight.  Looks at all servers, for
+ * lineups in which nearly all of the weight is passed over.  Returns PLACE_NONE
+ * if all are passed over.  Runs on data threads. */
+uint32_t draw_open(
+    const struct lineup *lineup, const struct choice *choice, uint64_t random);
+
 #endif

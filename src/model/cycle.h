@@ -60,8 +60,7 @@ struct cycle {
 	uint32_t *weights; /* by member */
 	/* Control thread only: by member, at the beginning. */
 	int64_t *credits;
-	uint64_t counted; /* turns that the owner has accounted for */
-	void *scratch;    /* room for 4 numbers of 64 bits by member */
+	void *scratch; /* room for 4 numbers of 64 bits by member */
 	unsigned refs;
 };
 

@@ -108,9 +108,9 @@ struct server_state {
 	 * not used any more.  An address that the operator has set still is. */
 	bool lapsed;
 	bool moved; /* it got another address since the last lineup */
-	/* The server's credits in roundrobin as of the last lineup that had the
-	 * server: for new sessions, and for retries.  See model/cycle.h. */
-	int64_t credits[2];
+	/* The server's credit in roundrobin as of the last lineup that had the
+	 * server.  See model/cycle.h. */
+	int64_t credit;
 	struct check_result last; /* check */
 	unsigned streak;          /* of checks against the present state */
 	struct check_result agent_last;

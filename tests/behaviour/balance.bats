@@ -46,6 +46,34 @@ names() {
 	done
 }
 
+# shares NAME...: how many of 30 sessions each of them serves.
+shares() {
+	local got name
+
+	got=$(names 30)
+	for name in "$@"; do
+		grep -c "$name" <<<"$got"
+	done | xargs
+}
+
+# Symptom: the retry of the first session was charged to no server, so the next
+# session went to the server that had just got it: 16 to 14.
+@test "balance: the others get as many when the first of three is dead" {
+	start_bad r refuse
+	start_app a
+	start_app b
+	BACKEND=$'check = off\neject_after = 1\neject_time = 1h\neject_time_max = 1h' web r a b
+	equal "the shares" '15 15' "$(shares a b)"
+	stop_lfproxy
+	# It stays in the lineup, and is tried at each of its turns.
+	BACKEND=$'check = off\neject_after = 0' web r a b
+	equal "the shares, without ejections" '15 15' "$(shares a b)"
+	stop_lfproxy
+	BACKEND=$'check = off\neject_after = 1\neject_time = 1h\neject_time_max = 1h' \
+	    web r 'a weight=200' 'b weight=100'
+	equal "the shares by weight" '20 10' "$(shares a b)"
+}
+
 # bats test_tags=covered
 @test "balance: weights spread over the cycle" {
 	start_app a
