@@ -106,6 +106,6 @@ draw_better(const struct lineup *lineup, const struct choice *choice,
 			best = place;
 	}
 	if (best == PLACE_NONE)
-		best = lineup_next_open(lineup, choice, place);
+		best = draw_open(lineup, choice, random);
 	return best == PLACE_NONE ? place : best;
 }

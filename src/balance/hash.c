@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "balance/balance.h"
+#include "balance/draw.h"
 #include "balance/maglev.h"
 #include "base/atomics.h"
 #include "base/mix.h"
@@ -113,9 +114,14 @@ hash_choose(const struct lineup *lineup, const struct choice *choice)
 		}
 		key = mix64(key);
 		/* In the end look at each server: nearly all are full or were
-		 * tried. */
-		place = i < ATTEMPTS ? cell_owner(lineup, key % MAGLEV_CELLS)
-		                     : (home + i) % n;
+		 * tried.  The key draws the first of them, for otherwise the
+		 * neighbour of a tried server would get all of its keys. */
+		if (i < ATTEMPTS)
+			place = cell_owner(lineup, key % MAGLEV_CELLS);
+		else if (i == ATTEMPTS)
+			place = draw_open(lineup, choice, key);
+		else
+			place = (place + 1) % n;
 	}
 	if (untried == PLACE_NONE)
 		untried = home;

@@ -417,6 +417,37 @@ random_shares_by_weight_and_avoids_the_busier_of_two(void **state)
 	rig_fini(&rig);
 }
 
+/* Symptom: nearly all retries went to the server behind the dead one, because
+ * the draws found no other. */
+static void
+retries_of_a_heavy_server_are_shared_by_weight(void **state)
+{
+	static const struct balance_ops *const kinds[] = {
+	    &balance_random, &balance_ewma, &balance_hash, &balance_source};
+	static const unsigned weights[] = {256, 1, 3};
+
+	for (unsigned k = 0; k < UNIT_N(kinds); k++) {
+		unsigned of[3] = {0};
+		struct choice choice = {.tried_n = 1};
+		struct rig rig;
+
+		rig_init(&rig, kinds[k], 3, weights, false);
+		choice.tried = &rig.backend->servers[0]->serial;
+		for (unsigned i = 0; i < 4000; i++) {
+			struct server *s;
+
+			choice.key = mix64(i);
+			choice.random = mix64(~i);
+			s = rig_pick(rig.backend, &choice);
+			of[rig_number(s)]++;
+			backend_release(s);
+		}
+		assert_int_equal(of[0], 0);
+		assert_in_range(of[1], 850, 1150);
+		rig_fini(&rig);
+	}
+}
+
 static unsigned *
 map_keys(struct rig *rig)
 {
@@ -980,6 +1011,7 @@ main(void)
 	    cmocka_unit_test(leastconn_is_exact_again_after_concurrent_changes),
 	    cmocka_unit_test(
 	        random_shares_by_weight_and_avoids_the_busier_of_two),
+	    cmocka_unit_test(retries_of_a_heavy_server_are_shared_by_weight),
 	    cmocka_unit_test(
 	        hash_chooses_alike_whatever_the_order_of_the_servers),
 	    cmocka_unit_test(
