@@ -158,8 +158,8 @@ static const struct value {
     {"set timeout", "cli"},
     {"show closed", "backend cause frontend last server json"},
     {"show closed backend", "<backend>"},
-    {"show closed cause", "-- CC CR cR cQ cC cD PR PT PL CQ CD SC SQ sQ sC "
-                          "SD sD PD RC RD RR KR KC KQ KD BD DC DD UC UD"},
+    {"show closed cause", "-- CC CR cR cQ cC cD PR PT PL RR CQ CD SC SQ sQ sC "
+                          "SD sD PD RC RD KR KC KQ KD BD DC DD UC UD"},
     {"show closed frontend", "<frontend>"},
     {"show closed server", "<bk>/<srv>"},
     {"show sess", "all backend frontend older server json"},

@@ -31,6 +31,7 @@ struct event_handler;
 #define NOTE_PACE    0x01000000u /* its bandwidth is due, or has new limits */
 #define NOTE_LEAVE   0x02000000u /* go over to another process */
 #define NOTE_ADOPT   0x04000000u /* it has come from another process */
+#define NOTE_EVICT   0x08000000u /* end unless the client does its part */
 
 /* The unit of event_handler.busy. */
 #define HANDLER_BUSY_NS 64u

@@ -38,6 +38,7 @@
 	X(COUNTER_DENIED_SESSIONS, "sessions refused by address")              \
 	X(COUNTER_LIMITED, "of both, those refused by a limit")                \
 	X(COUNTER_DELAYED, "connections and sessions delayed by a limit")      \
+	X(COUNTER_EVICTED, "sessions whose place was needed")                  \
 	X(COUNTER_HELLOS, "TLS hellos that were read")                         \
 	X(COUNTER_NOT_TLS, "sessions that began with something else")          \
 	X(COUNTER_HELLO_TIMEOUTS, "sessions without a hello in time")          \

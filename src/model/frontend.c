@@ -28,6 +28,8 @@ frontend_state_new(unsigned id)
 		free(s);
 		return NULL;
 	}
+	lock_init(&s->newcomers_lock);
+	list_init(&s->newcomers);
 	return s;
 }
 
@@ -36,6 +38,7 @@ frontend_state_unref(struct frontend_state *state)
 {
 	if (--state->refs > 0)
 		return;
+	lock_fini(&state->newcomers_lock);
 	free(state->counters);
 	free(state);
 }

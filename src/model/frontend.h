@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/list.h"
+#include "base/lock.h"
 #include "base/trend.h"
 #include "model/access.h"
 #include "model/counters.h"
@@ -60,6 +62,10 @@ struct frontend_state {
 	struct gauge handshakes; /* TLS with clients, from the accept on */
 	uint64_t rate_due_ns;    /* see model/rate_limit.h */
 	struct bandwidth bandwidth;
+	/* Sessions that wait for their clients: proxy/newcomers.h.  Any thread,
+	 * under the lock. */
+	struct lock newcomers_lock CACHE_LINE_ALIGNED;
+	struct list newcomers;
 
 	/* Control thread only. */
 	unsigned refs CACHE_LINE_ALIGNED;

@@ -4,6 +4,7 @@
 #include "proxy/accept_limits.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "model/rate_limit.h"
 #include "proxy/acceptor_internal.h"
 #include "proxy/keeper.h"
+#include "proxy/newcomers.h"
 
 /* Pauses the acceptor: connections wait in the kernel's backlog until
  * acceptors_resume, which runs when a session ends and in the keeper's rounds.
@@ -44,6 +46,50 @@ acceptor_frontend_name(const struct acceptor *a)
 	return atomic_load_acquire(&a->listen)->frontend->spec->name;
 }
 
+/* Returns whether a client waits for a session: in the backlog, or kept.  A
+ * client in a tarpit does not count, because it is not let in. */
+static bool
+client_waits(const struct acceptor *a)
+{
+	struct pollfd backlog = {.fd = a->fd, .events = POLLIN};
+
+	if (a->kept.fd >= 0)
+		return !gate_refuses(a->kept.answer.action);
+	return poll(&backlog, 1, 0) > 0;
+}
+
+/* How long an acceptor waits for the place of a newcomer that it evicts before
+ * it evicts another one. */
+#define EVICTING_MS 500
+
+/* Evicts a newcomer for the client that waits, if one does.  The acceptor has
+ * paused.  While no newcomer can be evicted yet, the keeper resumes the
+ * acceptor soon. */
+static void
+make_room(struct acceptor *a, const struct newcomers *from)
+{
+	uint64_t now_ms = clock_now_ms();
+	enum eviction eviction = EVICTION_LATER;
+
+	if (!client_waits(a))
+		return;
+	if (now_ms >= a->evicting_ms)
+		eviction = newcomers_evict(from, now_ms);
+	if (eviction == EVICTION_BEGUN)
+		a->evicting_ms = now_ms + EVICTING_MS;
+	if (eviction == EVICTION_LATER)
+		keeper_call(a->proxy->keeper, KEEPER_ACCEPTOR);
+}
+
+/* Evicts a newcomer of any frontend. */
+static void
+make_room_of_all(struct acceptor *a)
+{
+	const struct frontend *f = atomic_load_acquire(&a->listen)->frontend;
+
+	make_room(a, &(struct newcomers){.model = f->model});
+}
+
 void
 acceptor_pause_for_error(struct acceptor *a, int error)
 {
@@ -56,6 +102,7 @@ acceptor_pause_for_error(struct acceptor *a, int error)
 		log_limited(&limit, LOG_LEVEL_WARNING, "%s: %s", where,
 		    strerror(error));
 	pause_for_keeper(a);
+	make_room_of_all(a);
 }
 
 /* Pauses because there is no free session: all are in use, or memory for
@@ -79,6 +126,7 @@ pause_for_sessions(struct acceptor *a)
 	    "descriptors if this comes often",
 	    acceptor_frontend_name(a), most, text_s(most), text_are(most));
 	acceptor_pause(a);
+	make_room_of_all(a);
 }
 
 /* Pauses because of the frontend's maxconn.  The end of a session of the
@@ -94,6 +142,8 @@ pause_for_frontend(struct acceptor *a, const struct frontend *f)
 	limit = atomic_load_seq(&f->state->maxconn);    /* [P12] */
 	if (atomic_load_seq(&f->sessions->now) < limit) /* [P12] */
 		acceptors_resume(a->proxy);
+	else
+		make_room(a, &(struct newcomers){.frontend = f});
 }
 
 /* Pauses because of the frontend's limit on handshakes.  The end of a handshake
@@ -105,6 +155,9 @@ pause_for_handshakes(struct acceptor *a, const struct frontend *f)
 	if (atomic_load_seq(&f->state->handshakes.now) < /* [P12] */
 	    f->spec->handshakes_max)
 		acceptors_resume(a->proxy);
+	else
+		make_room(
+		    a, &(struct newcomers){.frontend = f, .handshakes = true});
 }
 
 bool
@@ -316,8 +369,10 @@ acceptor_reserve_session(struct acceptor *a,
 	if (!reserve(a, listen, ret_limit))
 		return NULL;
 	s = take_free_session(a, ret_index);
-	if (s)
+	if (s) {
+		a->evicting_ms = 0;
 		return s;
+	}
 	unreserve(listen, *ret_limit);
 	pause_for_sessions(a);
 	return NULL;

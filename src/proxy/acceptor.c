@@ -111,6 +111,7 @@ acceptor_renew(
 	acceptor_set_frontend(a, frontend, number);
 	a->fd = fd;
 	a->kept.fd = -1;
+	a->evicting_ms = 0;
 	atomic_store_relaxed(&a->held, 0u);
 	atomic_store_relaxed(&a->closed, 0u);
 }

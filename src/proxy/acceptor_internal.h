@@ -24,6 +24,9 @@ struct acceptor {
 	 * model is pinned; NULL if no connection is kept between turns. */
 	struct accepted kept;
 	const struct frontend_listen *kept_for;
+	/* Until then a place comes from the last eviction; clock_now_ms, 0: it
+	 * has come. */
+	uint64_t evicting_ms;
 	uint32_t held;   /* accepts nothing; written by control, relaxed */
 	uint32_t paused; /* linked, or about to be, in proxy->paused */
 	struct acceptor *next_paused;

@@ -55,6 +55,8 @@ enum close_blame { BLAME_NOBODY, BLAME_CLIENT, BLAME_SERVER, BLAME_US };
 	    "the client has used more bytes than a limit allows")              \
 	X(LIMIT_TARPIT, "PT", NOBODY,                                          \
 	    "the client is beyond a limit, and was held until now")            \
+	X(EVICTED, "RR", CLIENT,                                               \
+	    "the client did not go on for 1 s, and its place was needed")      \
 	X(CLIENT_GONE_QUEUED, "CQ", CLIENT,                                    \
 	    "the client left before a server had room")                        \
 	X(CLIENT_RESET, "CD", CLIENT, "the client reset the connection")       \
@@ -155,6 +157,7 @@ enum close_phase {
 	ONE(LIMIT_RATE)                                                        \
 	ONE(LIMIT_BYTES)                                                       \
 	ONE(LIMIT_TARPIT)                                                      \
+	ONE(EVICTED)                                                           \
 	ONE(NO_SERVER)                                                         \
 	ONE(QUEUE_FULL)                                                        \
 	ONE(CONNECT_FAILED)                                                    \

@@ -263,6 +263,7 @@ struct verdict
 handshake_step(struct session *s, struct pool_thread *self)
 {
 	struct side *client = &s->side[HANDLE_CLIENT];
+	OSSL_HANDSHAKE_STATE before;
 	enum handshake next;
 	int error;
 
@@ -287,9 +288,12 @@ handshake_step(struct session *s, struct pool_thread *self)
 		if (!begin_with_client(s))
 			return client_lacks_memory(self);
 	}
+	before = SSL_get_state(tls_conn_ssl(client->tls));
 	next = go_on(s, HANDLE_CLIENT, self, &error);
 	switch (next) {
 	case HANDSHAKE_WAIT:
+		if (SSL_get_state(tls_conn_ssl(client->tls)) != before)
+			newcomers_enter(s, turn_now_ms(self));
 		break;
 	case HANDSHAKE_MORE:
 		return verdict(STEP_MORE);

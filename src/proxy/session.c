@@ -87,9 +87,13 @@ session_set_state(
 	                s->waiter.since_us != WAITER_NEW;
 
 	ENSURE(edges[s->state][state]);
+	if (session_awaits_client(s))
+		newcomers_leave(s);
 	atomic_store_relaxed(&s->state, (uint8_t)state);
 	if (!waits_on)
 		s->state_ms = turn_now_ms(self);
+	if (session_awaits_client(s))
+		newcomers_enter(s, turn_now_ms(self));
 	session_set_deadline(s, self);
 }
 

@@ -34,6 +34,7 @@
 #include "net/addr.h"
 #include "proxy/close_reasons.h"
 #include "proxy/gate.h"
+#include "proxy/newcomers.h"
 #include "proxy/proxy.h"
 #include "proxy/side.h"
 
@@ -49,9 +50,10 @@ struct inspection;
  *             then goes on as from ACCEPTED.  See held.h.
  * INSPECTING  Waits for the client's first bytes, which name the client or
  *             decide about the backend, see inspect.h.  Bounded by
- *             timeout_hello, from accepting on.
+ *             timeout_hello, from accepting on, and by newcomers.h.
  * HANDSHAKE   The TLS handshake with the client is under way.  Bounded by
- *             timeout_handshake, from accepting on, or from the PROXY header.
+ *             timeout_handshake, from accepting on, or from the PROXY header,
+ *             and by newcomers.h.
  * LINGERING   The TLS handshake with the client has failed.  The client reads
  *             the alert; its bytes are discarded.  Bounded by LINGER_MS.
  * QUEUED      Waits in the backend's queue for a server.  The client's bytes
@@ -210,6 +212,7 @@ struct session {
 	struct server *server;         /* [P21] it has a slot there; or NULL */
 	struct inspection *inspection; /* [P21] or NULL, see inspection.h */
 	struct waiter waiter;
+	struct newcomer newcomer;
 	struct endpoint client; /* [P21] the peer; see session_client */
 	/* Times, clock_now_ms; 0: not reached.  accepted_ms and
 	 * accepted_wall_us: [P21]. */
@@ -357,6 +360,13 @@ session_is_connecting(const struct session *s)
 {
 	return s->state == SESSION_ACCEPTED || s->state == SESSION_QUEUED ||
 	       s->state == SESSION_CONNECTING || s->state == SESSION_PAUSING;
+}
+
+/* Returns whether the session is a newcomer (newcomers.h). */
+static inline bool
+session_awaits_client(const struct session *s)
+{
+	return s->state == SESSION_INSPECTING || s->state == SESSION_HANDSHAKE;
 }
 
 /* Returns whether both sides are connected and neither was reset. */

@@ -7,17 +7,21 @@
 
 #include "base/clock.h"
 #include "base/list.h"
+#include "base/log.h"
 #include "lf/pool.h"
+#include "proxy/accept_limits.h"
 #include "proxy/accesslog.h"
 #include "proxy/choose.h"
 #include "proxy/connect.h"
 #include "proxy/handshake.h"
 #include "proxy/held.h"
 #include "proxy/inspect.h"
+#include "proxy/inspection.h"
 #include "proxy/linger.h"
 #include "proxy/pacing.h"
 #include "proxy/relay.h"
 #include "proxy/route.h"
+#include "proxy/session_count.h"
 #include "proxy/session_deadline.h"
 #include "proxy/session_leave.h"
 #include "tls/conn.h"
@@ -237,6 +241,8 @@ static struct verdict
 adopted_step(struct session *s, uint32_t pending, struct pool_thread *self)
 {
 	session_set_deadline(s, self);
+	if (session_awaits_client(s))
+		newcomers_enter(s, turn_now_ms(self));
 	if (s->state == SESSION_ACCEPTED)
 		return begin_to_choose(s, self);
 	if (!session_is_relaying(s) && s->state != SESSION_FLUSHING)
@@ -369,14 +375,52 @@ run_session(struct session *s, struct verdict v, struct pool_thread *self)
 	}
 }
 
+static void
+log_evicted(const struct session *s, const struct pool_thread *self)
+{
+	static struct log_limit limit;
+	const struct endpoint *client = session_client(s);
+	char host[INET6_ADDRSTRLEN];
+
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "frontend %s: ended the session of client %s:%u, which had not "
+	    "completed its %s %.1f s after the accept, because another client "
+	    "waits and no place is left; raise maxconn or handshakes if this "
+	    "comes often",
+	    s->frontend->spec->name, endpoint_host(client, host), client->port,
+	    s->state == SESSION_HANDSHAKE ? "TLS handshake" : "first bytes",
+	    (double)(turn_now_ms(self) - s->accepted_ms) / 1000);
+}
+
+/* Handles NOTE_EVICT, after the other work of the turn. */
+static enum turn
+evict(struct session *s, enum turn turn, struct pool_thread *self)
+{
+	if (turn == TURN_RETIRED)
+		return turn;
+	if (turn == TURN_DONE && newcomers_is_evicted(s)) {
+		log_evicted(s, self);
+		session_count(s, COUNT_FRONTEND, COUNTER_EVICTED, 1, self);
+		session_close(s, CAUSE_EVICTED, self);
+		return TURN_RETIRED;
+	}
+	/* Another newcomer has to be evicted in its place. */
+	if (session_awaits_client(s))
+		newcomers_enter(s, turn_now_ms(self));
+	acceptors_resume(proxy_of(self));
+	return turn;
+}
+
 static enum turn
 session_turn(
     struct event_handler *handler, uint32_t pending, struct pool_thread *self)
 {
 	struct session *s = container_of(handler, struct session, handler);
+	enum turn turn;
 
 	note_ready(s, pending);
-	return run_session(s, first_step(s, pending, self), self);
+	turn = run_session(s, first_step(s, pending, self), self);
+	return pending & NOTE_EVICT ? evict(s, turn, self) : turn;
 }
 
 static const struct event_handler_ops session_ops = {.turn = session_turn};
@@ -388,6 +432,7 @@ session_construct(void *object, uint32_t index, void *arg)
 
 	(void)arg;
 	s->index = index;
+	list_init(&s->newcomer.node);
 	return event_handler_init(&s->handler, &session_ops, HANDLE_CLIENT);
 }
 

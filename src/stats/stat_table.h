@@ -335,6 +335,9 @@
 	X(lf_delayed, "MCP:u64",                                               \
 	    "connections and sessions delayed by a limit by source", F,        \
 	    COUNTED(DELAYED), OWN("delayed_total"))                            \
+	X(lf_evicted, "MCP:u64",                                               \
+	    "sessions ended before a server was chosen, for their places", F,  \
+	    COUNTED(EVICTED), OWN("evicted_total"))                            \
 	X(lf_bw_in, "CLP:u64",                                                 \
 	    "limit on bytes per second from clients, 0: none", FBS,            \
 	    NUMBER(row_bandwidth(row, BAND_IN)),                               \

@@ -31,8 +31,8 @@ static const char header[] =
     "lf_retries_limit,lf_hellos,lf_not_tls,lf_hello_timeouts,"
     "lf_proxy_headers,lf_proxy_errors,ssl_sess,ssl_reused_sess,"
     "ssl_failed_handshake,lf_handshakes_now,lf_handshakes_max,"
-    "lf_handshakes_limit,lf_limited,lf_delayed,lf_bw_in,lf_bw_out,"
-    "lf_bw_sess_in,lf_bw_sess_out,lf_bw_waiting,lf_bw_waits,\n";
+    "lf_handshakes_limit,lf_limited,lf_delayed,lf_evicted,lf_bw_in,"
+    "lf_bw_out,lf_bw_sess_in,lf_bw_sess_out,lf_bw_waiting,lf_bw_waits,\n";
 
 static const struct stat_filter everything = {
     .iid = -1, .types = -1, .sid = -1};

@@ -12,7 +12,9 @@
 
 static struct frontend_spec spec = {
     .timeout_hello_ms = 1000, .timeout_first_byte_ms = 2000};
-static struct frontend frontend = {.spec = &spec, .backends = {NULL}};
+static struct frontend_state frontend_state;
+static struct frontend frontend = {
+    .spec = &spec, .state = &frontend_state, .backends = {NULL}};
 static struct proxy proxy;
 static struct proxy_thread local = {.proxy = &proxy};
 static struct pool_thread self = {.local = &local};
@@ -27,6 +29,8 @@ set_up(void **state)
 	assert_int_equal(proxy_init(&proxy, 1, 0, 0), 0);
 	s = slab_take(&proxy.sessions, &slot);
 	memset(&inspection, 0, sizeof(inspection));
+	lock_init(&frontend_state.newcomers_lock);
+	list_init(&frontend_state.newcomers);
 	s->frontend = &frontend;
 	s->inspection = NULL;
 	s->state = SESSION_ACCEPTED;
