@@ -206,6 +206,14 @@ checked_by() {
 	checked_by "https $own path=/ common_name=on" L7OK
 	checked_by "tls $own common_name=on" L6OK
 	checked_by "https verify=off path=/" L7OK
+	end tls
+	# The CN beside an address in subjectAltName.
+	make_cert site.example ca IP:127.0.0.1
+	with_key site.example
+	start_nginx_tls site.example
+	checked_by "https $own path=/" L6RSP
+	checked_by "https $own path=/ common_name=on" L7OK
+	checked_by "tls $own common_name=on" L6OK
 }
 
 # bats test_tags=covered
