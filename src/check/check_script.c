@@ -122,8 +122,9 @@ script_on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 }
 
 /* HAProxy's arguments: the address and the port of the proxy's first listener,
- * and those of the server.  NOT_USED stands for both of the former, since a
- * backend has no listener, and for the port of a unix socket. */
+ * and those of the server, also if its checks go to another address or port.
+ * NOT_USED stands for both of the former, since a backend has no listener, and
+ * for the port of a unix socket; the variables of HAProxy are empty then. */
 struct script_arguments {
 	char *words[ARGUMENTS];
 	char host[INET6_ADDRSTRLEN], port[8];
@@ -163,7 +164,9 @@ script_describe(const struct check *check,
 	const char *backend = server->backend->spec->name;
 	const char *name = server->spec->name;
 	unsigned sessions = atomic_load_relaxed(&server->sessions->now);
-	char text[ADDR_TEXT_SIZE];
+	bool local = arguments->addr.sa.sa_family == AF_UNIX;
+	char text[ADDR_TEXT_SIZE], host[INET6_ADDRSTRLEN];
+	struct endpoint e;
 	size_t n = 0;
 	bool ok = true;
 
@@ -172,11 +175,12 @@ script_describe(const struct check *check,
 		n++;                                                           \
 	else                                                                   \
 		ok = false
+	endpoint_set(&e, &addr.sa, addr.len);
 	ADD("LFPROXY_BACKEND=%s", backend);
 	ADD("LFPROXY_SERVER=%s", name);
 	ADD("LFPROXY_ADDRESS=%s", addr_text(&addr, text));
-	ADD("LFPROXY_HOST=%s", arguments->host);
-	ADD("LFPROXY_PORT=%s", arguments->port);
+	ADD("LFPROXY_HOST=%s", endpoint_host(&e, host));
+	ADD("LFPROXY_PORT=%u", e.port);
 	ADD("LFPROXY_STATE=%s", server_is_up(server) ? "up" : "down");
 	ADD("LFPROXY_CHECK_STATUS=%s",
 	    check_status_name(server->state->last.status));
@@ -185,12 +189,12 @@ script_describe(const struct check *check,
 	/* Scripts written for HAProxy expect these. */
 	ADD("HAPROXY_PROXY_NAME=%s", backend);
 	ADD("HAPROXY_PROXY_ID=%u", server->backend->id);
-	ADD("HAPROXY_PROXY_ADDR=%s", arguments->words[0]);
-	ADD("HAPROXY_PROXY_PORT=%s", arguments->words[1]);
+	ADD("HAPROXY_PROXY_ADDR=");
+	ADD("HAPROXY_PROXY_PORT=");
 	ADD("HAPROXY_SERVER_NAME=%s", name);
 	ADD("HAPROXY_SERVER_ID=%u", server->id);
 	ADD("HAPROXY_SERVER_ADDR=%s", arguments->words[2]);
-	ADD("HAPROXY_SERVER_PORT=%s", arguments->words[3]);
+	ADD("HAPROXY_SERVER_PORT=%s", local ? "" : arguments->words[3]);
 	ADD("HAPROXY_SERVER_CURCONN=%u", sessions);
 	ADD("HAPROXY_SERVER_MAXCONN=%u", server->spec->maxconn);
 	ADD("HAPROXY_SERVER_SSL=%d", server->tls != NULL);
@@ -249,7 +253,7 @@ script_run(struct script_run *run)
 	if (command)
 		words =
 		    calloc(strlen(command) / 2 + ARGUMENTS + 2, sizeof(*words));
-	script_arguments_init(&arguments, &run->check->server->check.addr);
+	script_arguments_init(&arguments, server_addr(run->check->server));
 	if (!words || !env ||
 	    !script_describe(run->check, &arguments, env, &own))
 		goto out;

@@ -67,15 +67,16 @@ scripted() {
 		$(checked script fall=1 rise=1)
 		check_command = $T/script
 		server = socket unix:$T/none.sock
-		server = a $(addr a)
+		server = a $(addr a) check_addr=127.0.0.9 check_port=9
 	END
 	launch_lfproxy -c "$T/lfproxy.ini"
 	until_check a PROCOK
 	until_check socket PROCOK
 	app=$(addr a | sed 's/.*://')
 	for line in "4: NOT_USED NOT_USED 127.0.0.1 $app" \
-	    HAPROXY_PROXY_NAME=app HAPROXY_PROXY_ADDR=NOT_USED \
-	    HAPROXY_PROXY_PORT=NOT_USED HAPROXY_SERVER_ADDR=127.0.0.1 \
+	    LFPROXY_ADDRESS=127.0.0.9:9 LFPROXY_HOST=127.0.0.9 LFPROXY_PORT=9 \
+	    HAPROXY_PROXY_NAME=app HAPROXY_PROXY_ADDR= \
+	    HAPROXY_PROXY_PORT= HAPROXY_SERVER_ADDR=127.0.0.1 \
 	    "HAPROXY_SERVER_PORT=$app" HAPROXY_SERVER_CURCONN=0 \
 	    HAPROXY_SERVER_MAXCONN=0 HAPROXY_SERVER_SSL=1 \
 	    HAPROXY_SERVER_PROTO=tcp "HAPROXY_PROXY_ID=$(column a iid)" \
@@ -83,7 +84,7 @@ scripted() {
 		grep -qxF "$line" "$T/env.a" || fail "no $line in $(cat "$T/env.a")"
 	done
 	for line in "4: NOT_USED NOT_USED $T/none.sock NOT_USED" \
-	    HAPROXY_SERVER_PORT=NOT_USED; do
+	    HAPROXY_SERVER_PORT=; do
 		grep -qxF "$line" "$T/env.socket" ||
 		    fail "no $line in $(cat "$T/env.socket")"
 	done
