@@ -328,15 +328,20 @@ report_missing(
 /* Reads the section's keys with KEY_FIRST, wherever they stand, or all others,
  * and sets those that the section does not have. */
 static void
-read_keys(struct build *b, const struct draft_section *s, void *object,
-    unsigned first)
+read_keys(
+    struct build *b, struct draft_section *s, void *object, unsigned first)
 {
 	const struct key *k = NULL;
+	size_t errors_before;
 
 	for (size_t i = 0; i < s->entries_n; i++) {
 		k = key_find(s->kind, s->entries[i].name);
-		if (((k ? k->flags : 0) & KEY_FIRST) == first)
-			read_entry(b, s, &s->entries[i], b->spec);
+		if (((k ? k->flags : 0) & KEY_FIRST) != first)
+			continue;
+		errors_before = b->errors->n;
+		read_entry(b, s, &s->entries[i], b->spec);
+		s->check_wrong |= b->errors->n != errors_before &&
+		                  strncmp(s->entries[i].name, "check", 5) == 0;
 	}
 	for (k = NULL; (k = key_next(s->kind, k));) {
 		if ((k->flags & KEY_FIRST) != first || find_entry(s, k->name))
@@ -590,7 +595,7 @@ build_spec(
 	if (!b.spec || !make_objects(&b) || !read_sections(&b))
 		err_list_add(errors, file, 0, "out of memory");
 	else if (!b.incomplete) {
-		build_check(b.spec, file, draft->sections_n == 0, errors);
+		build_check(b.spec, draft, errors);
 		build_track(b.spec, errors);
 		build_lists(b.spec, errors);
 		build_tls(b.spec, present, draft, errors);

@@ -24,9 +24,11 @@ const struct key *build_unknown(const struct draft_section *section,
     const struct draft_entry *entry, struct err_list *errors);
 
 /* Adds errors about frontends and backends that contradict themselves, and for
- * a missing frontend or backend; the latter with the file (NULL: the command
- * line).  empty: there is no section at all. */
-void build_check(const struct spec *spec, const char *file, bool empty,
+ * a missing frontend or backend; the latter with the first file, if the draft
+ * is not that of a command line.  What a backend's check lacks is not reported
+ * beside a value of check or check_... that could not be read: it may be that
+ * value. */
+void build_check(const struct spec *spec, const struct draft *draft,
     struct err_list *errors);
 
 /* Adds an error for each address that two sockets want. */

@@ -114,6 +114,11 @@ check_checks(const struct backend_spec *b, struct err_list *errors)
 	    "[backend %s]: observe has nothing to count for with "
 	    "check = off; use eject_after, which needs no checks",
 	    b->name);
+}
+
+static void
+check_ejection(const struct backend_spec *b, struct err_list *errors)
+{
 	REFUSE_IF(b->eject_time_max_ms < b->eject_time_ms, b, errors,
 	    "[backend %s]: eject_time_max is shorter than eject_time; make it "
 	    "as long or longer",
@@ -265,10 +270,26 @@ check_names(const struct backend_spec *b, struct err_list *errors)
 	}
 }
 
-void
-build_check(const struct spec *spec, const char *file, bool empty,
-    struct err_list *errors)
+static void
+check_all_checks(
+    const struct spec *spec, const struct draft *draft, struct err_list *errors)
 {
+	for (size_t i = 0; i < draft->sections_n; i++) {
+		const struct draft_section *d = &draft->sections[i];
+
+		if (d->kind == SECTION_BACKEND && !d->corrected &&
+		    !d->check_wrong)
+			check_checks(&spec->backends[d->index], errors);
+	}
+}
+
+void
+build_check(
+    const struct spec *spec, const struct draft *draft, struct err_list *errors)
+{
+	const char *file = draft->files_n > 0 ? draft->files[0] : NULL;
+	bool empty = draft->sections_n == 0;
+
 	if (empty)
 		err_list_add(errors, file, 0,
 		    "the file is empty or has comments only; it needs at least "
@@ -295,11 +316,12 @@ build_check(const struct spec *spec, const char *file, bool empty,
 
 		check_names(b, errors);
 		check_hash(b, errors);
-		check_checks(b, errors);
+		check_ejection(b, errors);
 		for (size_t j = 0; j < b->servers_n; j++)
 			build_check_server(b, &b->servers[j], errors);
 		build_check_sets(b, errors);
 	}
+	check_all_checks(spec, draft, errors);
 }
 
 /* -- track -- */

@@ -45,6 +45,7 @@ struct draft_section {
 	const char *name; /* in head */
 	size_t index;     /* in the spec's array of that kind */
 	bool has_errors;  /* one of its values could not be read */
+	bool check_wrong; /* the value of check or check_... */
 	bool corrected;   /* head is wrong, kind the one that was meant */
 };
 

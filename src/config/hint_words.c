@@ -322,9 +322,7 @@ static const struct advice listen_options[] = {
     {"ssl", "write tls=NAME, and a [tls NAME]"},
     {"ssl-max-ver", TLS_NAME("max_version = 1.3")},
     {"ssl-min-ver", TLS_NAME("min_version = 1.2")},
-    {"strict-sni",
-        "clients without a matching name get the first certificate: leave it "
-        "out"},
+    {"strict-sni", TLS_NAME("strict_sni = on")},
     {"tcp-ut", "write user_timeout=TIME"},
     {"udp", "this is TCP only"},
     {"uid", "write user=NAME"},

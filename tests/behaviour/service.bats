@@ -130,7 +130,7 @@ file = $T/open/office" of_service "include = $T/open/*.ini" \
 		cp -p "$T/saved" "$T/$file"
 	done
 	chmod 700 "$T/open/check"
-	says_of "$T/open/check" "needs check_command"
+	says_of "$T/open/check"
 	mkdir "$T/more"
 	printf '[backend b]\nserver = a 127.0.0.1:9\n' >"$T/more/b.ini"
 	of_service "include = $T/more/*.ini"

@@ -218,6 +218,10 @@ static void
 one_error_for_a_slip(void **state)
 {
 	(void)state;
+	assert_errors(
+	    "[frontend f]\nlisten = :80 strict-sni\nbackend = b\n" BACKEND,
+	    "2: listen: unknown option 'strict-sni'; write tls=NAME, and "
+	    "strict_sni = on in [tls NAME]");
 	assert_errors("[frontend f]\nlistn = :80\nbackend = b\n" BACKEND,
 	    "2: unknown key 'listn' in [frontend f]; did you mean 'listen'?");
 	assert_errors("[frontend f]\nlisten = :80\nbackand = b\n" BACKEND,
@@ -1261,6 +1265,19 @@ options_of_other_checks_are_without_effect(void **state)
 }
 
 static void
+a_wrong_check_is_not_reported_as_missing(void **state)
+{
+	(void)state;
+	assert_errors(FRONTEND BACKEND "check = script\ncheck_command = x\n",
+	    "7: check_command: 'x' does not begin with /");
+	assert_errors(FRONTEND BACKEND
+	    "check = send-expect\ncheck_step = sned x\n",
+	    "7: check_step: 'sned' is not a step");
+	assert_errors(FRONTEND BACKEND "check = htp\ncheck_header = A: b\n",
+	    "6: check: 'htp' is unknown");
+}
+
+static void
 longest_value_is_4096_characters(void **state)
 {
 	static const char *const heads[] = {"defaults", "backend x"};
@@ -1387,6 +1404,7 @@ main(void)
 	    cmocka_unit_test(duplicate_addresses),
 	    cmocka_unit_test(checks),
 	    cmocka_unit_test(options_of_other_checks_are_without_effect),
+	    cmocka_unit_test(a_wrong_check_is_not_reported_as_missing),
 	    cmocka_unit_test(longest_value_is_4096_characters),
 	    cmocka_unit_test(error_in_defaults_is_told_once),
 	    cmocka_unit_test(all_errors_come_at_once_in_the_order_of_lines),

@@ -400,7 +400,6 @@ what_cannot_be_is_told(void **state)
 	    "agent_port=NUMBER, or agent = on port=NUMBER for all of");
 	assert_errors(FRONTEND BACKEND "check = script send_proxy=v1\n"
 	                               "check_command = /bin/true\n",
-	    "4: [backend b]: check_command needs check = script\n"
 	    "6: check: the option 'send_proxy' is for checks that connect");
 }
 
