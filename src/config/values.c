@@ -251,10 +251,18 @@ find_option(const struct value *v, const char *name, bool is_value,
     unsigned allowed, const char *why)
 {
 	const struct key *found = option_named(v->key, name);
+	const struct key *path = option_named(v->key, "path");
 	struct hint hint;
 
 	if (found && !(found->flags & ~allowed))
 		return found;
+	if (name[0] == '/' && path && !(path->flags & ~allowed)) {
+		value_fail(v,
+		    "'%s' is a path without its option; write "
+		    "path=%s",
+		    name, name);
+		return NULL;
+	}
 	if (found) {
 		value_fail(v, "the option '%s' is for %s", name,
 		    found->only ? found->only : why);

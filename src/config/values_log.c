@@ -98,6 +98,9 @@ parse_log(const struct value *v)
 	if (v->entry)
 		l.place = v->entry->place;
 	words_split(&words, v->text);
+	if (words.word[0][0] == '/')
+		return value_fail(v, "'%s' is a path; write file=%s",
+		    words.word[0], words.word[0]);
 	where = strchr(words.word[0], '=');
 	if (where)
 		*where++ = '\0';

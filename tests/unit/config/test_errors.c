@@ -46,6 +46,13 @@ unknown_keys(void **state)
 	        "unknown key 'adnim' in [global]; did you mean 'admin'?"},
 	    {"global", "chroot = jail",
 	        "chroot: a path that starts with / is needed"},
+	    {"global", "log = /var/log/x.log",
+	        "log: '/var/log/x.log' is a path; write file=/var/log/x.log"},
+	    {"backend x", "check = http /ping",
+	        "check: '/ping' is a path without its option; write "
+	        "path=/ping"},
+	    {"backend x", "check = connect /ping",
+	        "check: unknown option '/ping'; allowed are"},
 	    {"global", "seccomp = strict",
 	        "seccomp: 'strict' is unknown; allowed are off, log, on, "
 	        "auto"},
