@@ -97,6 +97,11 @@ control_publish_edit(struct control *control, struct model *model)
 	control_publish_model(control, model);
 	control_follow_bandwidth(control);
 	listeners_follow(control->listeners, model);
+	/* The former model has no part in the states of new servers.  Servers
+	 * with names were reported when they got their addresses. */
+	model_for_each_server (s, model)
+		if (s->state->refs == 1 && !s->spec->host)
+			server_warn_of_loop(s);
 }
 
 void

@@ -403,6 +403,9 @@ void server_follow_tracked(struct server *server);
  * what the operator has said of them. */
 void server_set_rules(struct server *server);
 
+/* Logs a warning if the server leads back to its own backend (loops.h). */
+void server_warn_of_loop(const struct server *server);
+
 /* Returns the limit on sessions at a time, 0 for none. */
 unsigned server_maxconn(const struct server *server);
 

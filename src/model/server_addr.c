@@ -20,21 +20,33 @@ free_addr(void *addr)
 	free(addr);
 }
 
+void
+server_warn_of_loop(const struct server *server)
+{
+	const struct backend_spec *b = server->backend->spec;
+	const struct frontend_spec *f =
+	    server->loops
+	        ? loops_find(server->backend->model->loops, b, server->spec)
+	        : NULL;
+
+	if (f)
+		log_warning(LOOPS_WARNING, b->name, server->spec->name, f->name,
+		    LOOPS_SESSIONS_MAX);
+}
+
 /* Notes whether the server leads back to its backend now, and says so if that
  * is new. */
 static void
 server_find_loop(struct server *server)
 {
-	const struct backend_spec *b = server->backend->spec;
-	const struct frontend_spec *f =
-	    loops_find(server->backend->model->loops, b, server->spec);
+	bool looped = server->loops;
 
-	if (f && !server->loops)
-		log_warning(LOOPS_WARNING, b->name, server->spec->name, f->name,
-		    LOOPS_SESSIONS_MAX);
-	if (server->loops != (f != NULL))
-		server_mark_changed(server);
-	server->loops = f != NULL;
+	server->loops = loops_find(
+	    server->backend->model->loops, server->backend->spec, server->spec);
+	if (server->loops == looped)
+		return;
+	server_mark_changed(server);
+	server_warn_of_loop(server);
 }
 
 /* Returns false when memory is short. */

@@ -6,6 +6,7 @@
 
 load helpers
 load checks
+load ctl
 
 # checked LINE...: what `lfproxy -t` says of a file with these lines.
 checked() {
@@ -78,6 +79,24 @@ circle() {
 	wait_for 10 sessions_seen 20
 	equal "good answers" good "$(fetch "http://127.0.0.1:$(port web)/")"
 	[ "$(column again smax)" -le 8 ] || fail "$(column again smax) sessions"
+}
+
+@test "loops: servers that are added and those of sets are named, too" {
+	start_app good
+	printf '%s\n' "$(addr good)" >"$T/app.servers"
+	start_lfproxy <<-END
+		$(common)
+		[frontend circle]
+		listen = unix:$T/circle.sock
+		backend = app
+		[backend app]
+		servers = set 4 file=$T/app.servers
+	END
+	ctl add server app/added "unix:$T/circle.sock"
+	wait_for 10 lfproxy_said 'server app/added is \[frontend circle\] itself'
+	printf '%s\n' "unix:$T/circle.sock" >>"$T/app.servers"
+	wait_for 10 lfproxy_said 'server app/set2 is \[frontend circle\] itself'
+	equal "warnings" 2 "$(grep -c "is \[frontend circle\] itself" "$LFPROXY_LOG")"
 }
 
 # sessions_seen N: so many sessions have come to the circle, at least.
