@@ -138,7 +138,7 @@ struct pool_options {
 	 * by any pool thread, and by the control thread during a live change.
 	 * May be NULL. */
 	void (*call_guard)(void *arg);
-	bool alarms; /* the caller watches the alarms of the shards */
+	bool alarms; /* shards get alarms, which the caller may watch */
 	void *arg;   /* passed to all of these */
 };
 
@@ -208,6 +208,9 @@ bool pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns);
  * each time the alarm goes off and is never read; -1: there is none, or no such
  * shard.  The pool owns it, until pool_free.  Runs on the control thread. */
 int pool_alarm(const struct pool *pool, unsigned i);
+/* The caller watches the alarm of shard i from now on, until pool_free.  Until
+ * then turns there call the guard.  Runs on the control thread. */
+void pool_alarm_watched(struct pool *pool, unsigned i);
 /* The alarm of a shard, of this pool or another one, has gone off.  On the
  * thread of pool_guard, before it. */
 void pool_alarm_gone_off(struct pool *pool);

@@ -134,6 +134,12 @@ pool_alarm(const struct pool *pool, unsigned i)
 }
 
 void
+pool_alarm_watched(struct pool *pool, unsigned i)
+{
+	atomic_store_relaxed(&pool->shards[i]->watched, 1u);
+}
+
+void
 pool_alarm_gone_off(struct pool *pool)
 {
 	unsigned n = pool_shards(pool);

@@ -76,6 +76,7 @@ struct shard {
 	uint32_t closed;   /* takes no handlers and no threads */
 	uint32_t homes;    /* threads whose home is this shard */
 	uint32_t parallel; /* how many of these have a CPU */
+	uint32_t watched;  /* the guard watches the alarm */
 	/* When a turn longer than POLICY_LONG_NS last ended; 0: never.  Any
 	 * thread writes, relaxed. */
 	uint64_t long_ns;
@@ -123,8 +124,8 @@ shard_leave(struct event_handler *handler)
 	atomic_sub_acq_rel(&handler->shard->handlers, 1u);
 }
 
-/* Initializes a shard without a handle set.  alarm: the guard will watch the
- * shard's alarm.  Returns 0 or -errno. */
+/* Initializes a shard without a handle set.  alarm: the shard gets an alarm,
+ * which the guard may watch.  Returns 0 or -errno. */
 int shard_init(struct shard *shard, struct pool *pool, unsigned id,
     const struct promotion_ops *promotion, bool alarm);
 /* Frees the promotion, the alarm and the handle set; no thread may use the

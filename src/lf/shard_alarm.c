@@ -42,7 +42,8 @@ shard_set_alarm(struct shard *shard, uint64_t now_ns)
 {
 	struct batch *b = &shard->batch;
 
-	if (shard->alarm < 0 || !atomic_load_relaxed(&shard->unguarded))
+	if (!atomic_load_relaxed(&shard->watched) ||
+	    !atomic_load_relaxed(&shard->unguarded))
 		return false;
 	if (now_ns + SHARD_ALARM_NS / 2 < b->alarm_ns)
 		return true;

@@ -83,8 +83,8 @@ bool shard_stand_by(struct shard *shard, struct pool_thread *self);
  * look, nothing more. */
 #define SHARD_ALARM_NS 2000000u
 
-/* Makes the alarm, if it is wanted and the kernel has a descriptor; without one
- * the guard is called. */
+/* Makes the alarm, if it is wanted and the kernel has a descriptor.  The guard
+ * is called where there is none, or it is not watched. */
 void shard_alarm_init(struct shard *shard, bool wanted);
 /* Closes the alarm, which nothing may watch any more. */
 void shard_alarm_fini(struct shard *shard);

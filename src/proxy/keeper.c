@@ -311,15 +311,14 @@ keeper_unguard(struct keeper *keeper, struct pool *pool)
 }
 
 unsigned
-keeper_watch_alarms(
-    struct keeper *keeper, const struct pool *pool, unsigned from)
+keeper_watch_alarms(struct keeper *keeper, struct pool *pool, unsigned from)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
 	int fd;
 
 	while (keeper && (fd = pool_alarm(pool, from)) >= 0 &&
 	       epoll_ctl(keeper->alarms, EPOLL_CTL_ADD, fd, &event) == 0)
-		from++;
+		pool_alarm_watched(pool, from++);
 	return from;
 }
 

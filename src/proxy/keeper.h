@@ -56,12 +56,12 @@ bool keeper_guard(struct keeper *keeper, struct pool *pool) MUST_CHECK;
  * pools that is under way.  Runs on the control thread. */
 void keeper_unguard(struct keeper *keeper, struct pool *pool);
 
-/* Watches the alarms of the pool's shards from shard `from` on.  Returns the
- * number of the pool's shards that are watched.  When the kernel is short of
- * memory, turns of other shards guard the rest meanwhile.  Runs on the control
- * thread. */
+/* Watches the alarms of the pool's shards from shard `from` on, up to the first
+ * that has none or that the kernel refuses; turns of the rest call the keeper.
+ * Returns the number of the pool's shards that are watched.  Runs on the
+ * control thread. */
 unsigned keeper_watch_alarms(
-    struct keeper *keeper, const struct pool *pool, unsigned from);
+    struct keeper *keeper, struct pool *pool, unsigned from);
 
 /* Turns the guard of all pools on or off; off is for fault injection. */
 void keeper_set_guarding(struct keeper *keeper, bool on);

@@ -145,6 +145,7 @@ rig_start(struct rig *rig, const struct rig_setup *setup)
 	    .policy = setup->policy,
 	    .order = setup->order,
 	    .promotion = setup->promotion,
+	    .alarms = setup->alarms,
 	    .wake_ns = 5000,
 	    .grace = rig->grace,
 	    .new_set = new_set,

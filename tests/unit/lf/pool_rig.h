@@ -23,6 +23,7 @@ struct rig_setup {
 	enum policy_kind policy;
 	enum promotion_order order;
 	unsigned threads, shards;
+	bool alarms;
 	/* Called with each new handle set before threads use it; may be NULL.
 	 */
 	void (*stage)(struct handle_set *set);

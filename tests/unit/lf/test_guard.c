@@ -5,6 +5,8 @@
  */
 #include "lf/pool.h"
 
+#include <unistd.h>
+
 #include "base/clock.h"
 #include "lf/pool_rig.h"
 #include "unit.h"
@@ -75,14 +77,13 @@ has_parked(struct rig *rig)
 	return s.roles[ROLE_FOLLOWING] == 1 && s.roles[ROLE_LEADING] == 1;
 }
 
-/* Runs a turn, with the guard's decision before or after the token is
- * published.  A new thread stands by for a while, and would run the turn
- * without a token. */
+/* A leader that sleeps and a parked follower, without a guard.  A new thread
+ * stands by for a while, and would run a turn without a token. */
 static void
-run_one(struct rig *rig, bool after)
+start_resting(struct rig *rig)
 {
 	static const struct rig_setup setup = {
-	    .promotion = &staged, .threads = 2, .shards = 1};
+	    .promotion = &staged, .threads = 2, .shards = 1, .alarms = true};
 
 	staged = promotion_futex;
 	staged.create = create;
@@ -91,6 +92,14 @@ run_one(struct rig *rig, bool after)
 	assert_true(unit_wait(has_parked(rig)));
 	rig->guarding = false;
 	atomic_store_relaxed(&rig->guard_called, 0u);
+}
+
+/* Runs a turn, with the guard's decision before or after the token is
+ * published. */
+static void
+run_one(struct rig *rig, bool after)
+{
+	start_resting(rig);
 	rig_fake(rig, run);
 	moment.after = after;
 	moment.rig = rig;
@@ -140,6 +149,60 @@ last_until_released(
 	while (!atomic_load_acquire(&turns.released))
 		unit_nap();
 	return TURN_DONE;
+}
+
+static bool
+goes_off(int alarm)
+{
+	uint64_t times;
+
+	return read(alarm, &times, sizeof(times)) == sizeof(times);
+}
+
+/* A turn that lasts, while the guard is asleep. */
+static void
+begin_unguarded(struct rig *rig)
+{
+	turns.begun = turns.released = 0;
+	assert_true(guard_falls_asleep(rig));
+	rig_fake(rig, last_until_released);
+	rig_feed_each(rig, 0, 1);
+	assert_true(unit_wait(atomic_load_acquire(&turns.begun) == 1));
+}
+
+static void
+end_unguarded(struct rig *rig)
+{
+	atomic_store_release(&turns.released, 1u);
+	rig_finish(rig);
+}
+
+/* Symptom: turns of a shard whose alarm the kernel refused to watch were not
+ * guarded. */
+static void
+a_guard_that_watches_no_alarm_is_called(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	start_resting(&rig);
+	begin_unguarded(&rig);
+	assert_int_equal(atomic_load_relaxed(&rig.guard_called), 1);
+	end_unguarded(&rig);
+}
+
+static void
+an_alarm_that_is_watched_goes_off_and_nobody_is_called(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	start_resting(&rig);
+	pool_alarm_watched(rig.pool, 0);
+	begin_unguarded(&rig);
+	assert_true(unit_wait(goes_off(pool_alarm(rig.pool, 0))));
+	assert_int_equal(atomic_load_relaxed(&rig.guard_called), 0);
+	end_unguarded(&rig);
 }
 
 /* All threads but one are in turns that last, at as many shards as possible;
@@ -198,6 +261,9 @@ main(void)
 	    cmocka_unit_test(a_thread_that_is_not_in_a_turn_serves_all_shards),
 	    cmocka_unit_test(
 	        a_guard_that_fell_asleep_before_the_turn_is_called),
+	    cmocka_unit_test(
+	        an_alarm_that_is_watched_goes_off_and_nobody_is_called),
+	    cmocka_unit_test(a_guard_that_watches_no_alarm_is_called),
 	    cmocka_unit_test(
 	        a_guard_does_not_fall_asleep_once_the_turn_is_to_begin),
 	};
