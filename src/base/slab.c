@@ -170,7 +170,7 @@ slab_take(struct slab *slab, uint32_t *ret_index)
 void
 slab_give(struct slab *slab, uint32_t index)
 {
-	atomic_sub_relaxed(&slab->used, 1u);
+	(void)atomic_sub_seq(&slab->used, 1u); /* [P12] */
 	push(slab, index);
 }
 

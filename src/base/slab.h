@@ -80,10 +80,12 @@ slab_made(const struct slab *slab)
 	return atomic_load_acquire(&slab->made); /* [P5] */
 }
 
+/* Returns the number of objects in use, in one total order with slab_give.  Any
+ * thread. */
 static inline uint32_t
 slab_used(const struct slab *slab)
 {
-	return atomic_load_relaxed(&slab->used);
+	return atomic_load_seq(&slab->used); /* [P12] */
 }
 
 #endif

@@ -60,7 +60,7 @@ control_follow_limits(struct control *control)
 	bool rates = false;
 
 	if (has_changed(&c->file_limits.maxconn, maxconn))
-		atomic_store_relaxed(&limits->sessions, maxconn);
+		(void)atomic_swap_seq(&limits->sessions, maxconn); /* [P12] */
 	if (has_changed(&c->file_limits.connections, global->rate_connections))
 		atomic_store_relaxed(
 		    &limits->connect_rate, global->rate_connections);
@@ -83,8 +83,8 @@ control_set_maxconn(struct control *control, size_t maxconn)
 
 	if (maxconn > most)
 		maxconn = 0;
-	atomic_store_relaxed(
-	    &control->proxy.limits.sessions, (uint32_t)maxconn);
+	(void)atomic_swap_seq(
+	    &control->proxy.limits.sessions, (uint32_t)maxconn); /* [P12] */
 	acceptors_resume(&control->proxy);
 	log_info("maxconn is %zu: the operator says so",
 	    maxconn > 0 ? maxconn : most);

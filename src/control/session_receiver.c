@@ -269,7 +269,7 @@ expect(struct session_receiver *r, uint32_t n)
 	struct proxy *proxy = &r->control->proxy;
 	uint32_t before = atomic_load_relaxed(&proxy->expected);
 
-	atomic_store_relaxed(&proxy->expected, n);
+	(void)atomic_swap_seq(&proxy->expected, n); /* [P12] */
 	if (n < before)
 		acceptors_resume(proxy);
 }

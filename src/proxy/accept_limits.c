@@ -105,8 +105,19 @@ acceptor_pause_for_error(struct acceptor *a, int error)
 	make_room_of_all(a);
 }
 
+/* Returns whether so many sessions are more than a limit allows.  used:
+ * sessions in use, with the one that is being taken. */
+static bool
+are_too_many(const struct proxy *proxy, uint32_t used)
+{
+	used += atomic_load_seq(&proxy->expected); /* [P12] */
+	return used > proxy_sessions_max(proxy);
+}
+
 /* Pauses because there is no free session: all are in use, or memory for
- * another one is short. */
+ * another one is short.  The end of a session resumes the acceptor, and so do a
+ * change of the limit and the arrival of a session that was expected.  What
+ * came before the acceptor was linked has not, so all are read again. */
 static void
 pause_for_sessions(struct acceptor *a)
 {
@@ -126,7 +137,10 @@ pause_for_sessions(struct acceptor *a)
 	    "descriptors if this comes often",
 	    acceptor_frontend_name(a), most, text_s(most), text_are(most));
 	acceptor_pause(a);
-	make_room_of_all(a);
+	if (are_too_many(a->proxy, slab_used(sessions) + 1)) /* [P12] */
+		make_room_of_all(a);
+	else
+		acceptors_resume(a->proxy);
 }
 
 /* Pauses because of the frontend's maxconn.  The end of a session of the
@@ -223,15 +237,6 @@ static bool
 proxy_is_due(const struct proxy_limits *limits)
 {
 	return rate_is_due(&limits->due_ns, proxy_limits_rate(limits));
-}
-
-/* Returns whether so many sessions are more than a limit allows.  used:
- * sessions in use, with the one that is being taken. */
-static bool
-are_too_many(const struct proxy *proxy, uint32_t used)
-{
-	used += atomic_load_relaxed(&proxy->expected);
-	return used > proxy_sessions_max(proxy);
 }
 
 enum accept_block

@@ -36,9 +36,9 @@ struct proxy_thread {
 
 /* Limits on the sessions of the whole process, from the configuration or the
  * admin socket; see model/rate_limit.h.  The control thread writes all fields
- * but due_ns; all accesses are relaxed. */
+ * but due_ns; all accesses but those of sessions are relaxed. */
 struct proxy_limits {
-	uint32_t sessions;     /* at a time; 0: as many as there is room for */
+	uint32_t sessions;     /* at a time; 0: as there is room for.  [P12] */
 	uint32_t connect_rate; /* connections per second, 0: no limit */
 	uint32_t session_rate; /* the same, as HAProxy has both */
 	uint32_t frontend_rates; /* whether a frontend has a rate */
@@ -120,8 +120,8 @@ struct proxy {
 	struct histogram pauses;
 	uint32_t long_pauses; /* above PAUSE_LONG_NS; relaxed */
 	/* How many sessions are still to come from the former process.  They
-	 * count towards the limit on sessions.  The control thread writes,
-	 * relaxed. */
+	 * count towards the limit on sessions.  The control thread writes.
+	 * [P12] */
 	uint32_t expected;
 	struct proxy_limits limits CACHE_LINE_ALIGNED;
 	struct exhaustion exhaustion CACHE_LINE_ALIGNED;
@@ -168,7 +168,7 @@ proxy_sessions(const struct proxy *proxy)
 static inline uint32_t
 proxy_sessions_max(const struct proxy *proxy)
 {
-	uint32_t limit = atomic_load_relaxed(&proxy->limits.sessions);
+	uint32_t limit = atomic_load_seq(&proxy->limits.sessions); /* [P12] */
 	uint32_t room = proxy->sessions.options.max;
 
 	return limit > 0 && limit < room ? limit : room;
