@@ -20,6 +20,7 @@
 #include "control/server_sockets.h"
 #include "control/syscall_filter.h"
 #include "control/tls_diff.h"
+#include "proxy/accept_limits.h"
 #include "proxy/accesslog.h"
 
 struct reload {
@@ -98,6 +99,8 @@ commit_reload(struct control *c, struct model *model, struct changes *changes)
 	pools_apply(c->pools, model->spec, changes);
 	control_follow_limits(c);
 	listeners_commit(c->listeners, c->pools, changes);
+	/* Some wait because of the limits of the former frontend. */
+	acceptors_resume(&c->proxy);
 	remember_closed(c, before->spec, changes);
 	filter_syscalls(model->spec, changes);
 	if (c->follower.commit)

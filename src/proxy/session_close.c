@@ -99,8 +99,9 @@ session_end_handshake(struct session *s, struct pool_thread *self)
 		return;
 	s->handshaking = false;
 	gauge_down(&s->frontend->state->handshakes);
-	if (s->frontend->spec->handshakes_max > 0)
-		acceptors_resume(proxy_of(self));
+	/* Also when the session's own configuration has no limit: a reload may
+	 * have brought one. */
+	acceptors_resume(proxy_of(self));
 }
 
 void
