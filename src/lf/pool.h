@@ -97,11 +97,13 @@ struct pool_thread {
 	/* The control thread's. */
 	pthread_t id;
 	uint32_t state; /* enum thread_state in pool_internal.h */
-	int tid;        /* the kernel's id, for nice and CPUs */
+	/* The kernel's id, for nice and CPUs.  The thread writes it, and the
+	 * guard reads it, relaxed. */
+	int tid;
 	/* Outside of long turns; the thread reads it, relaxed. */
 	int32_t nice;
 	/* The start of the long turn that the thread runs in SCHED_IDLE; 0:
-	 * none.  Written by the thread, read by control. */
+	 * none.  Written by the thread, read by the guard. */
 	uint64_t idle_since_ns;
 };
 

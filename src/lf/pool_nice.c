@@ -171,7 +171,8 @@ pool_nice_guard(struct pool *pool, uint64_t now_ns)
 		uint64_t since_ns = atomic_load_acquire(&t->idle_since_ns);
 
 		if (since_ns > 0 && now_ns >= since_ns + IDLE_NS)
-			(void)set_class(t->tid, SCHED_OTHER);
+			(void)set_class(
+			    atomic_load_relaxed(&t->tid), SCHED_OTHER);
 	}
 }
 

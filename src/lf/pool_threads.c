@@ -42,7 +42,7 @@ pool_thread_main(void *arg)
 	struct pool_thread *self = arg;
 	struct pool *pool = self->pool;
 
-	self->tid = (int)syscall(SYS_gettid);
+	atomic_store_relaxed(&self->tid, (int)syscall(SYS_gettid));
 	name_thread(self);
 	lock_mark_data_thread();
 	pool_nice_init(self);
