@@ -8,15 +8,27 @@
 
 static uint64_t (*replacement)(void);
 
-uint64_t
-clock_now_ns(void)
+static uint64_t
+read_ns(clockid_t clock)
 {
 	struct timespec ts;
 
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t
+clock_now_ns(void)
+{
 	if (__builtin_expect(replacement != NULL, 0))
 		return replacement();
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+	return read_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t
+clock_thread_ns(void)
+{
+	return read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 uint64_t

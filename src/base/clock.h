@@ -23,6 +23,10 @@ clock_now_ms(void)
 	return clock_now_ns() / NS_PER_MS;
 }
 
+/* Returns the CPU time of the calling thread in nanoseconds.  Takes a system
+ * call. */
+uint64_t clock_thread_ns(void);
+
 /* Returns CLOCK_REALTIME in microseconds since 1970. */
 uint64_t clock_wall_us(void);
 

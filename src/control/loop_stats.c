@@ -7,25 +7,13 @@
  */
 #include "control/control_internal.h"
 
-#include <time.h>
-
 #include "base/clock.h"
-
-static uint64_t
-cpu_now_ns(void)
-{
-	struct timespec ts;
-
-	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts) < 0)
-		return 0;
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 static void
 start_clocks(struct loop_stats *stats)
 {
 	stats->began_ns = clock_now_ns();
-	stats->began_cpu_ns = cpu_now_ns();
+	stats->began_cpu_ns = clock_thread_ns();
 }
 
 static void
@@ -42,7 +30,7 @@ on_iteration_end(struct ev_loop *loop, ev_prepare *end, int events)
 	struct loop_stats *stats = end->data;
 	/* Read the CPU time between the two readings of the clock, so that it
 	 * cannot be longer than the wall time. */
-	uint64_t cpu_ns = cpu_now_ns() - stats->began_cpu_ns;
+	uint64_t cpu_ns = clock_thread_ns() - stats->began_cpu_ns;
 	uint64_t took_ns = clock_now_ns() - stats->began_ns;
 
 	(void)loop;

@@ -25,8 +25,8 @@
 #define PAUSED_RATE_NS (10 * NS_PER_MS)
 
 /* A look at the deadlines takes some 50 us for 100 000 sessions; a pause of a
- * hundred times as long, and of this much, limits the cost to a hundredth of a
- * CPU. */
+ * hundred times its CPU time, and of this much, limits the cost to a hundredth
+ * of a CPU. */
 #define REAP_PAUSE_NS    (2 * NS_PER_MS)
 #define REAP_PAUSE_TIMES 100
 
@@ -61,11 +61,12 @@ struct keeper {
 static void
 reap(struct keeper *k, uint64_t now_ns)
 {
+	uint64_t from_ns = clock_thread_ns();
 	uint64_t next_ms = proxy_reap(k->proxy, now_ns / NS_PER_MS);
+	uint64_t used_ns = clock_thread_ns() - from_ns;
 	uint64_t end_ns = clock_now_ns();
 
-	k->reap_from_ns =
-	    end_ns + REAP_PAUSE_NS + (end_ns - now_ns) * REAP_PAUSE_TIMES;
+	k->reap_from_ns = end_ns + REAP_PAUSE_NS + used_ns * REAP_PAUSE_TIMES;
 	if (next_ms == UINT64_MAX) {
 		k->reap_ns = NEVER;
 		return;

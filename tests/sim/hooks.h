@@ -119,7 +119,7 @@
 #define sched_setscheduler(tid, class, param)                                  \
 	((void)(tid), (void)(class), (void)(param), 0)
 #define setpriority(which, who, nice) ((void)(nice), 0)
-#define clock_gettime(clock, ts)      sim_clock(ts)
+#define clock_gettime(clock, ts)      ((void)(clock), sim_clock(ts))
 #define syscall(...)                  sim_syscall(__func__, __LINE__, __VA_ARGS__)
 
 /* Last, for the operations in it are points by now. */
