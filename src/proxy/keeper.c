@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -285,7 +284,8 @@ keeper_guard(struct keeper *keeper, struct pool *pool)
 	pools = calloc(keeper->pools_n + 1, sizeof(struct pool *));
 	if (!pools)
 		return false;
-	memcpy(pools, before, keeper->pools_n * sizeof(struct pool *));
+	for (size_t i = 0; i < keeper->pools_n; i++)
+		pools[i] = before[i];
 	pools[keeper->pools_n] = pool;
 	lock_acquire(&keeper->lock);
 	keeper->pools = pools;
