@@ -16,7 +16,7 @@
  * have had to call it, then twice as long each time, up to REAP_MAX_MS.  A look
  * is up to 25 ms later than that.  When the longest time has passed and there
  * is no session, the next look is the one that a session calls for. */
-#define REAP_MAX_MS 1500
+#define REAP_MAX_MS 2000
 #define REAP_MIN_MS 250
 
 /* Leaves NOTE_TIMEOUT with every session whose deadline has passed.  Reads 8
