@@ -202,8 +202,9 @@ by_key(const void *one, const void *other)
 	return order ? order : (*a > *b) - (*a < *b);
 }
 
-/* Makes the line a wrong one, because an earlier one has its key.  Returns
- * false when memory is short. */
+/* Makes the line a wrong one, because an earlier one has its key.  The key of
+ * no other line has a # behind a blank, which begins a comment.  Returns false
+ * when memory is short. */
 static bool
 make_repeated(const struct parsing *p, const struct discovered *first,
     struct discovered *again)
@@ -211,7 +212,7 @@ make_repeated(const struct parsing *p, const struct discovered *first,
 	char key[96];
 	char *texts;
 
-	snprintf(key, sizeof(key), "%.60s (%s)", again->key, again->note);
+	snprintf(key, sizeof(key), "%.60s # %s", again->key, again->note);
 	texts = again->wrong ? make_wrong(p, key, "%s", again->wrong)
 	                     : make_wrong(p, key,
 	                           "the address is in %s as well; keep one",

@@ -183,6 +183,22 @@ check_value(const char *text, size_t n)
 	check_text(m.member.note);
 }
 
+static void
+check_file_member(const struct discovered *m)
+{
+	ENSURE(m->address[0]);
+	ENSURE(strcmp(m->key, m->address) == 0);
+	ENSURE(!strchr(m->options, '\n'));
+	check_text(m->note);
+	if (m->wrong) {
+		ENSURE(m->wrong[0]);
+		check_text(m->key);
+		check_text(m->wrong);
+	} else {
+		ENSURE(!strpbrk(m->address, " \t\r\n"));
+	}
+}
+
 /* Takes ownership of the text. */
 static void
 check_members_file(char *text, size_t n)
@@ -195,11 +211,7 @@ check_members_file(char *text, size_t n)
 		return;
 	}
 	for (size_t i = 0; i < m.n; i++) {
-		ENSURE(m.all[i].address[0]);
-		ENSURE(strcmp(m.all[i].key, m.all[i].address) == 0);
-		ENSURE(!strpbrk(m.all[i].address, " \t\r\n"));
-		ENSURE(!strchr(m.all[i].options, '\n'));
-		check_text(m.all[i].note);
+		check_file_member(&m.all[i]);
 		for (size_t j = 0; j < i; j++)
 			ENSURE(strcmp(m.all[i].key, m.all[j].key) != 0);
 	}

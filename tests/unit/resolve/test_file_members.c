@@ -97,10 +97,10 @@ a_wrong_line_is_left_out_alone(void **state)
 	    {"line 3", "line 3",
 	        "the line has a control character; this is not a file of "
 	        "servers"},
-	    {"10.0.0.1:80 (line 4)", "line 4",
+	    {"10.0.0.1:80 # line 4", "line 4",
 	        "the address is in line 1 as well; keep one"},
 	    {"10.0.0.4:80", "line 5", NULL},
-	    {"app2 10.0.0.2:80 weight=3 (line 6)", "line 6",
+	    {"app2 10.0.0.2:80 weight=3 # line 6", "line 6",
 	        "'app2' is not an address; a line begins with the address, "
 	        "without a name, as in 10.0.0.1:80 weight=5"},
 	};
@@ -122,6 +122,24 @@ a_wrong_line_is_left_out_alone(void **state)
 		else
 			assert_null(m.all[i].wrong);
 	}
+	file_members_fini(&m);
+}
+
+/* Also of a line that looks like the key of a repeated one. */
+static void
+keys_are_distinct(void **state)
+{
+	struct file_members m;
+	struct err err;
+
+	(void)state;
+	assert_true(parse("10.0.0.1:80\nx=1\nx=1\nx=1\nx=1 (line 3)\n"
+	                  "x=1 # line 3\nx=1 line 3\nx=1 line 3\n",
+	    &m, &err));
+	assert_int_equal(m.n, 8);
+	for (size_t i = 0; i < m.n; i++)
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(m.all[i].key, m.all[j].key);
 	file_members_fini(&m);
 }
 
@@ -162,6 +180,7 @@ main(void)
 	    cmocka_unit_test(a_file_without_its_last_line_end_is_not_whole),
 	    cmocka_unit_test(errors_name_the_line),
 	    cmocka_unit_test(a_wrong_line_is_left_out_alone),
+	    cmocka_unit_test(keys_are_distinct),
 	    cmocka_unit_test(a_line_has_an_end),
 	    cmocka_unit_test(what_cannot_be_read_has_a_reason),
 	};
