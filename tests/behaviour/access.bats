@@ -123,8 +123,8 @@ no_sessions() {
 }
 
 @test "access: without CAP_NET_ADMIN drop falls back to a reset" {
-	LIMIT='setpriv --bounding-set -net_admin --inh-caps -net_admin' \
-	    start_gates $'web\ndeny = all\non_deny = drop'
+	without net_admin
+	LIMIT=${WITHOUT[*]} start_gates $'web\ndeny = all\non_deny = drop'
 	# Nothing is between this client and lfproxy that would discard it.
 	knocks reset web
 	counts web dcon 1

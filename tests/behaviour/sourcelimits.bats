@@ -153,8 +153,8 @@ reload() {
 
 # bats test_tags=covered
 @test "source limits: drop tells the client nothing" {
-	LIMIT='setpriv --bounding-set -net_admin --inh-caps -net_admin' \
-	    start_limits $'web\nlimit = rate=1/h burst=1 action=drop'
+	without net_admin
+	LIMIT=${WITHOUT[*]} start_limits $'web\nlimit = rate=1/h burst=1 action=drop'
 	# Without CAP_NET_ADMIN it falls back to a reset.
 	takes '1 served, 2 reset' web 3
 	counts web lf_limited 2
