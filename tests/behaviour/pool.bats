@@ -381,7 +381,7 @@ quiet_ledger() {
 	local own
 
 	start_app a
-	renice -n 2 -p $BASHPID >/dev/null
+	renice -n "$(nice_by 2)" -p $BASHPID >/dev/null
 	own=$(nice)
 	MAIN=$'threads = 1 nice=0, 1 nice=1\nshards = 1' web a
 	nice_now() { is threads '[x["nice"] for x in t]' "$1"; }
