@@ -152,8 +152,11 @@ add_connection(struct http *http, int fd, const struct addr *from)
 		return;
 	http->adding.secure = tls != NULL;
 	endpoint_set(&http->adding.from, &from->sa, from->len);
-	/* Closes the descriptor if it fails. */
+	/* Closes the descriptor if it fails.  libmicrohttpd 1.0 only queues the
+	 * connection: it has to be run before http->adding is used again, and
+	 * before the connections are counted. */
 	(void)MHD_add_connection(http->daemon, fd, &from->sa, from->len);
+	(void)MHD_run(http->daemon);
 }
 
 /* Accepts a connection.  Returns 0, or -errno of accept4(2). */
