@@ -204,6 +204,7 @@ static int
 call_ended(struct tls_conn *conn, int result)
 {
 	int error = SSL_ERROR_NONE;
+	bool ended = conn->io->ended;
 
 	conn->io = NULL;
 	if (result == 1)
@@ -212,8 +213,12 @@ call_ended(struct tls_conn *conn, int result)
 	if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_ZERO_RETURN) {
 		conn->broken = true;
 		conn->failure = ERR_peek_error();
+		/* OpenSSL 3.5 may fail without a reason on a thread that lacked
+		 * memory in an earlier call, also for another connection. */
 		conn->lacks_memory =
-		    conn->memory_failures != tls_memory_failures_here();
+		    conn->memory_failures != tls_memory_failures_here() ||
+		    (!conn->failure && !ended &&
+		        !SSL_is_init_finished(conn->ssl));
 	}
 	ERR_clear_error();
 	return error;
