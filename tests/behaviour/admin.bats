@@ -15,6 +15,7 @@ common() {
 		[global]
 		log = stderr
 		drain_timeout = 10m
+		drain_idle_timeout = 10m
 		node = edge-1
 		admin = $ADMIN mode=0600 ${PATIENT:-}
 		${SHORT:+admin = $SHORT timeout=2s}
