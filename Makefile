@@ -431,7 +431,8 @@ check-all: ## check, and the simulator, the models and the slow tests; 10 minute
 	@$(MAKE) --no-print-directory $(B)/sim/lf_sim $(B)/sim/lf_cost
 	@scripts/run-tests $(MODE) all
 
-# RELEASE=bookworm SUITE=check: all tests, in a tree of that release.
+# RELEASE=bookworm SUITE=check: all tests, in a tree of that release; SUITE=package
+# and SUITE=service: the package's, and those of the service in a booted container.
 RELEASE     ?=
 SUITE       ?= basics
 check-release: ## the other supported Debian release: -Werror, unit and basic behaviour tests in a tree of its packages; root; RELEASE=trixie SUITE=check; 5 minutes
