@@ -110,9 +110,10 @@ on_work_due(struct timed_task *task, uint64_t now_ms)
 	    container_of(task, struct server_followup, work);
 	struct control *c = container_of(f, struct control, followup);
 	const struct model_state *state = c->model->state;
+	bool ended = state->switched && model_end_switch(c->model);
 
-	if ((state->switched && model_end_switch(c->model)) |
-	    (state->ending && model_end_sessions(c->model)))
+	ended |= state->ending && model_end_sessions(c->model);
+	if (ended)
 		proxy_note_all(&c->proxy, NOTE_EXPIRE);
 	if (state->next_step_ms != 0 && state->next_step_ms <= now_ms)
 		(void)model_step(c->model, now_ms);
