@@ -100,7 +100,7 @@ add_personality(scmp_filter_ctx ctx)
 	for (size_t i = 0; rc == 0 && i < sizeof(allowed) / sizeof(*allowed);
 	     i++)
 		rc = add_compared(ctx, SCMP_ACT_ALLOW, SCMP_SYS(personality),
-		    SCMP_CMP64(0, SCMP_CMP_EQ, allowed[i]));
+		    SCMP_CMP64(0, SCMP_CMP_EQ, allowed[i], 0));
 	return rc;
 }
 
@@ -116,13 +116,13 @@ static int
 add_socket_families(scmp_filter_ctx ctx, uint32_t refuse)
 {
 	int rc = add_compared(ctx, refuse, SCMP_SYS(socket),
-	    SCMP_CMP64(0, SCMP_CMP_GT, AF_NETLINK));
+	    SCMP_CMP64(0, SCMP_CMP_GT, AF_NETLINK, 0));
 
 	for (int family = 0; rc == 0 && family <= AF_NETLINK; family++)
 		rc = add_compared(ctx,
 		    family_is_allowed(family) ? SCMP_ACT_ALLOW : refuse,
 		    SCMP_SYS(socket),
-		    SCMP_CMP64(0, SCMP_CMP_EQ, (uint64_t)family));
+		    SCMP_CMP64(0, SCMP_CMP_EQ, (uint64_t)family, 0));
 	return rc;
 }
 

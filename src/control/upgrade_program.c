@@ -32,8 +32,8 @@
 /* Marks functions that run in another process that shares the memory: a
  * sanitizer would take that process for a part of this one. */
 #define NOT_SANITIZED                                                          \
-	__attribute__((                                                        \
-	    no_sanitize_thread, no_sanitize_address, no_sanitize_undefined))
+	__attribute__((no_sanitize_thread, no_sanitize_address,                \
+	    no_sanitize("undefined")))
 
 /* ThreadSanitizer's clone makes a process stop looking for races, as it has to
  * in a child of fork.  Here that would be this process. */
