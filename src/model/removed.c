@@ -284,7 +284,9 @@ removed_of_backend(
 	       removed->all[first + n]->backend_hash == key.backend_hash)
 		n++;
 	*ret_n = n;
-	return removed->all + first;
+	/* Without servers there is no array, and nothing may be added to NULL.
+	 */
+	return removed->n > 0 ? removed->all + first : NULL;
 }
 
 struct server_state *
