@@ -34,8 +34,10 @@ void service_find(
 void service_fini(struct service *service);
 
 /* Prints to standard error a warning, with its place, for everything that would
- * fail in the unit.  load: loads the configuration, see options_load.  spec: as
- * this process has loaded it.  Prints nothing without a unit.  Blocks. */
+ * fail in the unit; without a unit, for everything that the user of the spec,
+ * whom root becomes, may not do once lfproxy runs.  load: loads the
+ * configuration, see options_load.  spec: as this process has loaded it.
+ * Blocks. */
 void service_try(const struct service *service, const struct spec *spec,
     bool (*load)(
         const void *arg, struct spec **ret_spec, struct err_list *errors),

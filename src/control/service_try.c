@@ -18,40 +18,64 @@
 #include "model/model.h"
 
 struct attempt {
-	const struct service *service;
+	const struct service *service; /* NULL: as `user` of the file says */
 	const char *user;
 	bool private_tmp;
 	struct err_list *warnings;
 };
 
+/* What to do about a failure, in the unit and without it. */
+struct advice {
+	const char *unit, *alone;
+};
+
+#define READ_ALONE                                                             \
+	"; let the user's group read it (chgrp, chmod g+r; for folders g+x)"
+#define READ_UNIT                                                              \
+	READ_ALONE                                                             \
+	", outside of folders that the unit hides (ProtectHome=, PrivateTmp=)"
+#define HOOK                                                                   \
+	"the hook lfproxy-deploy for certbot and lego in lfproxy.ini(5), "     \
+	"cert_dir"
+
+static const struct advice read_advice = {READ_UNIT, READ_ALONE};
+static const struct advice key_advice = {READ_UNIT
+    "; for a key see LoadCredential= in lfproxy(8), and " HOOK,
+    READ_ALONE "; for a key see " HOOK};
+static const struct advice write_advice = {
+    "; choose a path below the unit's RuntimeDirectory=, LogsDirectory= or "
+    "StateDirectory=, or let the user write there and add ReadWritePaths= "
+    "with systemctl edit",
+    "; let the user write there, or choose another path"};
+static const struct advice connect_advice = {
+    "; connecting takes the right to write",
+    "; connecting takes the right to write"};
+static const struct advice no_advice = {"", ""};
+
 /* Adds a warning with what fails and what to do about it. */
 static void
 warn(const struct attempt *a, struct spec_place place, const char *what,
-    const char *advice)
+    const struct advice *advice)
 {
 	err_list_add(a->warnings, place.file, place.line,
-	    "warning: in %s, as user '%s': %s%s", SERVICE_UNIT, a->user, what,
-	    advice);
+	    "warning: %sas user '%s': %s%s",
+	    a->service ? "in " SERVICE_UNIT ", " : "", a->user, what,
+	    a->service ? advice->unit : advice->alone);
 }
 
-#define ADVICE_READ                                                            \
-	"; let the user's group read it (chgrp, chmod g+r; for folders "       \
-	"g+x), outside of folders that the unit hides (ProtectHome=, "         \
-	"PrivateTmp=)"
-#define ADVICE_KEY                                                             \
-	ADVICE_READ                                                            \
-	"; for a key see LoadCredential= in lfproxy(8), and the hook "         \
-	"lfproxy-deploy for certbot and lego in lfproxy.ini(5), cert_dir"
-#define ADVICE_WRITE                                                           \
-	"; choose a path below the unit's RuntimeDirectory=, LogsDirectory= "  \
-	"or StateDirectory=, or let the user write there and add "             \
-	"ReadWritePaths= with systemctl edit"
+/* Adds a warning of something that only the unit does. */
+static void
+warn_of_unit(const struct attempt *a, struct spec_place place, const char *what,
+    const char *advice)
+{
+	warn(a, place, what, &(const struct advice){advice, advice});
+}
 
 /* Returns whether the user may use the path in that way, which is one of
  * access(2); if not, adds a warning. */
 static bool
 may(const struct attempt *a, struct spec_place place, const char *what,
-    const char *path, int how, const char *advice)
+    const char *path, int how, const struct advice *advice)
 {
 	char text[PATH_MAX + 200];
 	int error = faccessat(AT_FDCWD, path, how, AT_EACCESS) < 0 ? errno : 0;
@@ -81,8 +105,8 @@ try_to_make(const struct attempt *a, struct spec_place place, const char *what,
 
 	snprintf(copy, sizeof(copy), "%s", path);
 	dir = dirname(copy);
-	if (!service_makes(a->service, dir))
-		(void)may(a, place, what, dir, W_OK | X_OK, ADVICE_WRITE);
+	if (!a->service || !service_makes(a->service, dir))
+		(void)may(a, place, what, dir, W_OK | X_OK, &write_advice);
 }
 
 static void
@@ -90,7 +114,7 @@ try_to_append(const struct attempt *a, struct spec_place place,
     const char *what, const char *path)
 {
 	if (faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) == 0)
-		(void)may(a, place, what, path, W_OK, ADVICE_WRITE);
+		(void)may(a, place, what, path, W_OK, &write_advice);
 	else
 		try_to_make(a, place, what, path);
 }
@@ -101,10 +125,11 @@ try_unix(const struct attempt *a, struct spec_place place, const char *what,
 {
 	const char *path = addr->un.sun_path;
 
-	if (addr->sa.sa_family != AF_UNIX || path[0] != '/')
+	/* Without a unit root binds the sockets, and then becomes the user. */
+	if (addr->sa.sa_family != AF_UNIX || path[0] != '/' || !a->service)
 		return;
 	if (is_private(a, path))
-		warn(a, place, path,
+		warn_of_unit(a, place, path,
 		    " is in a folder that no other process sees (PrivateTmp=); "
 		    "use a path below /run");
 	else
@@ -119,13 +144,12 @@ try_server(const struct attempt *a, const struct server_spec *s)
 	if (s->addr.sa.sa_family != AF_UNIX || path[0] != '/')
 		return;
 	if (is_private(a, path))
-		warn(a, s->place, path,
+		warn_of_unit(a, s->place, path,
 		    " is in a folder that the unit does not see (PrivateTmp=); "
 		    "use a path below /run");
 	else if (faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) == 0 ||
 	         errno == EACCES)
-		(void)may(a, s->place, "server", path, W_OK,
-		    "; connecting takes the right to write");
+		(void)may(a, s->place, "server", path, W_OK, &connect_advice);
 }
 
 static void
@@ -149,7 +173,7 @@ try_sets(const struct attempt *a, const struct backend_spec *b)
 		for (size_t j = 0; j < sizeof(files) / sizeof(files[0]); j++)
 			if (files[j] && files[j][0] == '/')
 				(void)may(a, set->place, "servers", files[j],
-				    R_OK, ADVICE_READ);
+				    R_OK, &read_advice);
 	}
 }
 
@@ -167,7 +191,7 @@ try_paths(const struct attempt *a, const struct spec *spec)
 	try_logs(a, &g->log);
 	if (g->http.users)
 		(void)may(a, g->http.at.place, "http: users", g->http.users,
-		    R_OK, ADVICE_READ);
+		    R_OK, &read_advice);
 	if (g->state_file)
 		try_to_make(a, all, "state_file", g->state_file);
 	for (size_t i = 0; i < spec->frontends_n; i++) {
@@ -199,23 +223,24 @@ try_rights(const struct attempt *a, const struct spec *spec, uint64_t kept)
 	struct err err;
 
 	if (capabilities_needed(spec, HOLDER_LEAVES_ROOT) & bind & ~kept)
-		warn(a, all, "a port below 1024 takes CAP_NET_BIND_SERVICE",
+		warn_of_unit(a, all,
+		    "a port below 1024 takes CAP_NET_BIND_SERVICE",
 		    "; systemctl edit: AmbientCapabilities= and "
 		    "CapabilityBoundingSet=");
 	if (!limits_budget(spec, 0, &budget, &err) ||
 	    !limits_become_user(spec, &err) ||
 	    !server_sockets_try(spec, false, &err))
-		warn(a, all, err.text, "");
+		warn(a, all, err.text, &no_advice);
 }
 
-/* Adds an error of the configuration that only the unit's user has. */
+/* Adds an error of the configuration that only the user has. */
 static void
 warn_of_error(const struct attempt *a, const struct err_entry *e)
 {
 	bool of_tls = strncmp(e->text, "[tls ", 5) == 0;
 
 	warn(a, (struct spec_place){e->file, e->line}, e->text,
-	    of_tls ? ADVICE_KEY : ADVICE_READ);
+	    of_tls ? &key_advice : &read_advice);
 }
 
 static void
@@ -228,15 +253,16 @@ try_all(const struct attempt *a, const struct spec *outside, uint64_t kept,
 	struct err_list errors;
 	struct spec *spec;
 
-	if (outside->global.chroot && !(kept & chroot)) {
-		warn(a, none, "chroot takes CAP_SYS_CHROOT",
+	if (a->service && outside->global.chroot && !(kept & chroot)) {
+		warn_of_unit(a, none, "chroot takes CAP_SYS_CHROOT",
 		    "; use RootDirectory= of the unit instead");
 		return;
 	}
 	err_list_init(&errors);
 	if (load(arg, &spec, &errors)) {
 		try_paths(a, spec);
-		try_rights(a, spec, kept);
+		if (a->service)
+			try_rights(a, spec, kept);
 		spec_free(spec);
 	}
 	for (size_t i = 0; errors.entries && i < errors.n; i++)
@@ -265,7 +291,27 @@ run_attempt(const struct service *service, const struct spec *outside,
 	if (service_become(service, &kept, &err))
 		try_all(&a, outside, kept, load, arg);
 	else
-		warn(&a, (struct spec_place){NULL, 0}, err.text, "");
+		warn(&a, (struct spec_place){NULL, 0}, err.text, &no_advice);
+	err_list_print(&warnings, stderr);
+	err_list_fini(&warnings);
+}
+
+/* Runs in a process of its own. */
+static void
+run_alone(const struct spec *outside,
+    bool (*load)(const void *, struct spec **, struct err_list *),
+    const void *arg)
+{
+	struct err_list warnings;
+	struct attempt a = {
+	    .user = outside->global.user, .warnings = &warnings};
+	struct err err;
+
+	err_list_init(&warnings);
+	if (limits_become_user(outside, &err))
+		try_all(&a, outside, 0, load, arg);
+	else
+		warn(&a, (struct spec_place){NULL, 0}, err.text, &no_advice);
 	err_list_print(&warnings, stderr);
 	err_list_fini(&warnings);
 }
@@ -277,12 +323,15 @@ service_try(const struct service *service, const struct spec *spec,
 {
 	pid_t pid;
 
-	if (!service->text)
+	if (!service->text && (geteuid() != 0 || !spec->global.user))
 		return;
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
-		run_attempt(service, spec, load, arg);
+		if (service->text)
+			run_attempt(service, spec, load, arg);
+		else
+			run_alone(spec, load, arg);
 		fflush(stderr);
 		_exit(0);
 	}

@@ -235,3 +235,36 @@ file = $T/office" of_service
 	printf '#!/bin/sh\nexit 1\n' >"$T/bin/systemctl"
 	says_of
 }
+
+# says_alone PATTERN...: as says_of, without a unit.
+says_alone() {
+	local pattern
+
+	PATH=$T/bin:$PATH run -0 "$LFPROXY" -t -c "$INI"
+	for pattern; do
+		grep -F "warning: as user 'nobody': " <<<"$output" |
+		    grep -qF -- "$pattern" || fail "no '$pattern' in: $output"
+	done
+	equal "the number of warnings in: $output" $# \
+	    "$(grep -c "warning: " <<<"$output")"
+	[[ $output == *"configuration is valid" ]]
+}
+
+@test "service: without the unit files are tried as the user of the file" {
+	printf '#!/bin/sh\nexit 1\n' >"$T/bin/systemctl"
+	make_ca ca
+	make_cert www ca DNS:www.example.test
+	for_root "$T/www.key"
+	mkdir -m 700 "$T/roots"
+	LISTEN=tls=public SECTIONS="[tls public]
+cert = $T/www.pem key=$T/www.key" of_service 'user = nobody' \
+	    "log = file=$T/roots/log" "state_file = $T/none/state"
+	says_alone "$T/www.key' cannot be read: Permission denied"
+	[[ $output == *"chgrp"*"lfproxy-deploy"* ]]
+	chgrp nogroup "$T/www.key"
+	chmod 640 "$T/www.key"
+	says_alone "log: '$T/roots' cannot be written: Permission denied" \
+	    "state_file: '$T/none' cannot be written: No such file or directory"
+	sed -i '/^user/d' "$INI"
+	says_alone
+}
