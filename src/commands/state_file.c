@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,12 +166,27 @@ on_state_file(struct timed_task *task, uint64_t now_ms)
 	timed_task_schedule(task, now_ms + STATE_FILE_S * 1000);
 }
 
+/* Warns at the start of a file that cannot be made: at the end it would be too
+ * late. */
+static void
+try_place(struct state_file *state)
+{
+	const char *path = path_of(state->env);
+	char *copy = path && state->files ? strdup(path) : NULL;
+
+	if (copy &&
+	    faccessat(AT_FDCWD, dirname(copy), W_OK | X_OK, AT_EACCESS) < 0)
+		note_written(state, path, -errno);
+	free(copy);
+}
+
 void
 state_file_start(
     struct state_file *state, const struct command_env *env, const char *files)
 {
 	state->env = env;
 	state->files = *files ? strdup(files) : NULL;
+	try_place(state);
 	timed_task_init(
 	    &state->task, control_timer(env->control), on_state_file);
 	timed_task_schedule(&state->task, clock_now_ms() + STATE_FILE_S * 1000);
