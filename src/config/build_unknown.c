@@ -12,6 +12,7 @@
 
 #define BLANKS      " \t"
 #define PLACES_SIZE 100
+#define LONGER_SIZE 200
 #define OPTION_SIZE 200
 
 /* Finds the key that the first words of the line name, joined as in
@@ -123,18 +124,37 @@ write_places(const char *name, char places[PLACES_SIZE])
 	return len > 0;
 }
 
+/* Writes the keys of the section that begin with the name, as timeout_connect
+ * does with timeout, as a part of a sentence; or "". */
+static void
+write_longer(
+    const struct draft_section *s, const char *name, char longer[LONGER_SIZE])
+{
+	size_t name_len = strlen(name), len = 0;
+
+	longer[0] = '\0';
+	for (const struct key *k = NULL; (k = key_next(s->kind, k));)
+		if (strncmp(k->name, name, name_len) == 0 &&
+		    k->name[name_len] == '_' && len < LONGER_SIZE)
+			len += (size_t)snprintf(longer + len, LONGER_SIZE - len,
+			    "%s%s", len > 0 ? ", " : "; here there are ",
+			    k->name);
+}
+
 /* Returns whether the key belongs in another section, and adds an error
  * then. */
 static bool
 report_misplaced(const struct draft_section *s, const struct draft_entry *e,
     struct err_list *errors)
 {
-	char places[PLACES_SIZE];
+	char places[PLACES_SIZE], longer[LONGER_SIZE];
 
 	if (!write_places(e->name, places))
 		return false;
-	ENTRY_ERROR(e, errors, "the key '%s' does not belong in [%s] but in %s",
-	    e->name, s->head, places);
+	write_longer(s, e->name, longer);
+	ENTRY_ERROR(e, errors,
+	    "the key '%s' does not belong in [%s] but in %s%s", e->name,
+	    s->head, places, longer);
 	return true;
 }
 

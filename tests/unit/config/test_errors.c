@@ -75,6 +75,11 @@ unknown_keys(void **state)
 	    {"backend x", "timeout_client = 1s",
 	        "the key 'timeout_client' does not belong in [backend x] but "
 	        "in [frontend NAME]"},
+	    {"backend x", "timeout = 5s",
+	        "the key 'timeout' does not belong in [backend x] but in "
+	        "[resolver]; here there are timeout_queue, "},
+	    {"global", "state = /x",
+	        "unknown key 'state' in [global]; write state_file = /PATH"},
 	    {"frontend web", "threads = 2",
 	        "the key 'threads' does not belong in [frontend web] but in "
 	        "[pool NAME]"},
