@@ -50,10 +50,13 @@ make_wrong(const struct parsing *p, const char *key, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	if (vasprintf(&why, fmt, args) < 0 ||
-	    asprintf(&texts, "%.80s%c%s", key, '\0', why) < 0)
-		texts = NULL;
+	if (vasprintf(&why, fmt, args) < 0)
+		why = NULL;
 	va_end(args);
+	if (why)
+		printable_clean(why, '?');
+	if (!why || asprintf(&texts, "%.80s%c%s", key, '\0', why) < 0)
+		texts = NULL;
 	free(why);
 	if (texts)
 		printable_clean(texts, '?');
