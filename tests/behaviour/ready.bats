@@ -93,8 +93,8 @@ readyz_agrees() {
 	ready_says 1 \
 	    'not ready: stopping: new sessions for shutdown_delay only' web
 	readyz_agrees
-	kill -TERM "$LFPROXY_PID"
 	end held
+	kill -TERM "$LFPROXY_PID"
 	await_lfproxy 10
 }
 
