@@ -400,7 +400,7 @@ full() {
 	sed -i 's/^http = .*/& plain_sign_in=on/' "$T/lfproxy.ini"
 	kill -HUP "$LFPROXY_PID"
 	wait_for 10 lfproxy_said 'reloaded: 1 change'
-	lfproxy_said 'warning: http: with plain_sign_in passwords cross the network'
+	wait_for 10 lfproxy_said 'warning: http: with plain_sign_in passwords cross the network'
 	command_is 200 'set weight app/a 7' -u alice:secret
 	call 200 closed
 }
