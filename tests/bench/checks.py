@@ -93,10 +93,15 @@ class Proxy(Process):
                          stderr=subprocess.PIPE)
         self.address = wait_line(self.child.stderr, r"listening on (\S+)",
                                  "lfproxy").group(1)
-        wait_until(lambda: os.path.exists(self.admin), "lfproxy")
+        wait_until(self.answers, "lfproxy")
         self.down = 0
         self.reader = threading.Thread(target=self.count_down)
         self.reader.start()
+
+    def answers(self):
+        """The socket's file is there before anything listens."""
+        with socket.socket(socket.AF_UNIX) as s:
+            return s.connect_ex(self.admin) == 0
 
     def count_down(self):
         """Not by asking: `show stat` of them all is a long turn, too."""
