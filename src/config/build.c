@@ -72,60 +72,6 @@ classify(struct build *b, struct draft_section *s)
 	return report_section(b, s, word);
 }
 
-static void
-check_head(struct build *b, const struct draft_section *s)
-{
-	const struct section *kind = &sections[s->kind];
-	struct err err;
-
-	if (!kind->named && *s->name)
-		ERROR_AT(s, b->errors,
-		    "[%s] has a name; write %s, of which there is one", s->head,
-		    kind->head);
-	else if (kind->named && !*s->name)
-		ERROR_AT(s, b->errors, "[%s] has no name; write %s", s->head,
-		    kind->head);
-	else if (kind->named && !name_check(s->name, NAME_MAX_LEN, &err))
-		ERROR_AT(s, b->errors, "[%s]: %s", s->head, err.text);
-	else if (s->kind == SECTION_TLS && strcmp(s->name, "off") == 0)
-		ERROR_AT(s, b->errors,
-		    "[%s]: tls=off means no TLS; give the section another name",
-		    s->head);
-}
-
-/* Returns the names of the sections of that kind, which has names. */
-static struct name_table
-names_of(const struct spec *spec, enum section_kind kind)
-{
-	return kind == SECTION_POOL       ? *INDEXED_TABLE(spec, pools)
-	       : kind == SECTION_TLS      ? *INDEXED_TABLE(spec, tls)
-	       : kind == SECTION_LIST     ? *INDEXED_TABLE(spec, lists)
-	       : kind == SECTION_FRONTEND ? *INDEXED_TABLE(spec, frontends)
-	                                  : *INDEXED_TABLE(spec, backends);
-}
-
-static void
-check_duplicate(struct build *b, const struct draft_section *s)
-{
-	const struct name_table names = names_of(b->spec, s->kind);
-	bool named = sections[s->kind].named;
-	char first[DRAFT_FIRST_SIZE];
-	size_t index = 0;
-
-	if (named && (!*s->name || !name_table_find(&names, s->name, &index) ||
-	                 index == s->index))
-		return;
-	for (const struct draft_section *o = b->draft->sections; o < s; o++) {
-		if (o->kind != s->kind || o->corrected ||
-		    (named && o->index != index))
-			continue;
-		ERROR_AT(s, b->errors,
-		    "there is a second [%s]%s; make one of them", s->head,
-		    draft_first(o->place, s->place, first));
-		return;
-	}
-}
-
 /* Makes the section's object in arrays that have room for it. */
 static bool
 make_object(struct build *b, struct draft_section *s)
@@ -447,28 +393,6 @@ make_objects(struct build *b)
 	return spec->pools_n > 0 || make_main_pool(b);
 }
 
-/* Makes the indexes of the names, by which keys refer to sections, and checks
- * that the names differ. */
-static void
-check_heads(struct build *b)
-{
-	struct draft *draft = b->draft;
-
-	INDEX_NAMES(b->spec, pools);
-	INDEX_NAMES(b->spec, tls);
-	INDEX_NAMES(b->spec, lists);
-	INDEX_NAMES(b->spec, frontends);
-	INDEX_NAMES(b->spec, backends);
-	for (size_t i = 0; i < draft->sections_n; i++) {
-		const struct draft_section *s = &draft->sections[i];
-
-		if (s->kind == SECTION_KINDS || s->corrected)
-			continue;
-		check_head(b, s);
-		check_duplicate(b, s);
-	}
-}
-
 /* Reads [defaults] into objects that are thrown away, to report its errors. */
 static bool
 read_defaults(struct build *b, const struct draft_section *s)
@@ -564,7 +488,7 @@ check_ttls(struct build *b)
 static bool
 read_sections(struct build *b)
 {
-	check_heads(b);
+	build_heads(b->spec, b->draft, b->errors);
 	for (size_t i = 0; i < b->draft->sections_n; i++) {
 		struct draft_section *s = &b->draft->sections[i];
 

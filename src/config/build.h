@@ -17,6 +17,11 @@
 struct spec *build_spec(struct draft *draft, const struct spec *present,
     struct err_list *errors) MUST_CHECK;
 
+/* Makes the indexes of the names, by which keys refer to sections, and adds an
+ * error for each head with a wrong name or the name of an earlier one. */
+void build_heads(
+    struct spec *spec, const struct draft *draft, struct err_list *errors);
+
 /* Adds one error for the entry, which says what to write instead.  The entry
  * either has a line (config/draft.h), or a name that is not a key of the
  * section.  Returns the key of the section that was meant, or NULL. */

@@ -107,7 +107,7 @@ port_of_listens(const struct config_options *o)
 }
 
 /* Returns the port for the checks of a server whose address has none, or 0.
- * Its sessions get the port that their clients have connected to. */
+ * The server's sessions get the port that their clients have connected to. */
 static unsigned
 missing_check_port(const struct config_options *o, const char *server)
 {

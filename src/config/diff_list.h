@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which elements of a list in one configuration are the same as which in
- * another: see diff.c.
+ * Pairs the elements of a list in two configurations: see diff.c.
  */
 #ifndef CONFIG_DIFF_LIST_H
 #define CONFIG_DIFF_LIST_H
@@ -26,11 +25,11 @@ struct list_kind {
 	void (*diff)(const struct pair *pair); /* beyond its keys; or NULL */
 };
 
-/* One of the two lists that are compared. */
+/* A list that is compared, in one of the two configurations. */
 struct side {
 	const void *owner;
-	/* Of listens: those that are unique by listen_text, once one was not in
-	 * the same place. */
+	/* Unique listens by their listen_text; empty until a listen was not
+	 * found in the same place. */
 	struct text_table listens;
 };
 

@@ -40,7 +40,7 @@ limits_count_open(void)
 /* Descriptors of the control loop: an admin socket, the one that wakes the
  * loop, and so on. */
 #define LOOP_DESCRIPTORS 4
-/* Those of the keeper: the one that wakes it, and the set of alarms. */
+/* Descriptors of the keeper: an eventfd and the set of alarms. */
 #define KEEPER_DESCRIPTORS 2
 /* Descriptors of the HTTP port: the port, its epoll set and the one that wakes
  * it, and its clients. */

@@ -24,7 +24,7 @@ struct attempt {
 	struct err_list *warnings;
 };
 
-/* What to do about a failure, in the unit and without it. */
+/* Advice about a failure, in the unit and without it. */
 struct advice {
 	const char *unit, *alone;
 };

@@ -52,7 +52,7 @@ lose_words(struct hap_proxy *proxy, const struct hap_rule *rule,
 	hap_lost_words(proxy->file, proxy->fe, rule->line, LOSS_CLIENTS,
 	    arena_printf(&proxy->file->doc->arena, "%s: %s %s", path, name,
 	        target ? target : ""),
-	    "this is no host name with a backend in TCP mode");
+	    "the entry is not a host name with a backend in TCP mode");
 }
 
 /* Adds the rules of a map file, with `NAME BACKEND` in each line.  Returns

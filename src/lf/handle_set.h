@@ -19,7 +19,7 @@
  *               by, under POLICY_KERNEL all
  *   wake        any thread                       anything
  *
- * Of the threads that wait beside each other, one gets an event or a wake-up.
+ * When several threads wait, one of them gets an event or a wake-up.
  */
 #ifndef LF_HANDLE_SET_H
 #define LF_HANDLE_SET_H

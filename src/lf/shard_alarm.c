@@ -8,7 +8,7 @@
 
 #define NS_PER_S 1000000000u
 
-/* Of sleeps as long as this on average, few outlast an alarm. */
+/* Sleeps that are this long on average seldom outlast an alarm. */
 #define SHORT_SLEEP_NS (SHARD_ALARM_NS / 8)
 
 void

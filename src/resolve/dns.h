@@ -52,8 +52,8 @@
 struct dns_settings {
 	const struct addr *servers; /* with ports; servers_n 0: the system's */
 	size_t servers_n;
-	/* Of a question to one name server.  0: that of resolv.conf, or
-	 * DNS_TIMEOUT_MS. */
+	/* The time that a name server has for an answer.  0: as in
+	 * resolv.conf, or DNS_TIMEOUT_MS. */
 	uint64_t timeout_ms;
 	/* Rounds of questions after the first.  Unset: those of resolv.conf, or
 	 * DNS_RETRIES. */

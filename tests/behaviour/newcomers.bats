@@ -74,7 +74,7 @@ plain() {
 	wait_for 10 present 20
 	# Nothing happens to them while no other client comes.
 	pause 1.5
-	evicted_is 0 || fail "$(evicted) were evicted for nobody"
+	evicted_is 0 || fail "$(evicted) were evicted, and no client waited"
 	plain
 	evicted_is 1 || fail "$(evicted) were evicted for one"
 	wait_for 10 lfproxy_said ' web web/<NOSRV> .* RR '

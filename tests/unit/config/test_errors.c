@@ -205,7 +205,7 @@ options_that_are_no_keys(void **state)
 	    {"global", "facility = local1",
 	        "unknown key 'facility' in [global]; it is an option of log: "
 	        "write log = syslog facility=local1"},
-	    /* Of HAProxy's and nginx's servers and addresses. */
+	    /* Words of HAProxy and nginx for servers and addresses. */
 	    {"backend x", "minconn = 5",
 	        "unknown key 'minconn' in [backend x]; for server: maxconn "
 	        "does not depend on the load here: leave it out"},

@@ -394,7 +394,7 @@ servers_may_have_names(void **state)
 	spec_free(s);
 }
 
-/* As HAProxy's servers do. */
+/* HAProxy's servers take the client's port as well. */
 static void
 servers_without_a_port_have_that_of_the_client(void **state)
 {

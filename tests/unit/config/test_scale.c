@@ -148,7 +148,7 @@ diff_of_listens(unsigned n)
 	return from;
 }
 
-/* What a reload says of servers that were all added, and are in the file. */
+/* A reload names the servers that were all added and are in the file. */
 static uint64_t
 edits_that_are_in_the_file(unsigned n)
 {

@@ -41,7 +41,7 @@ note_failure(struct life *l, unsigned server, unsigned now)
 	rig_set_up(&l->rig, server, false);
 }
 
-/* One session: from server to server, until a living one takes it. */
+/* Sends a session from server to server, until a living one takes it. */
 static void
 serve(struct life *l, unsigned now)
 {
