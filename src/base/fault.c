@@ -193,6 +193,7 @@ static const struct fault_variable {
     {"LEAK_FD", parse_fault_switch, &switches[FAULT_LEAK_FD]},
     {"LONG_PAUSE", parse_fault_switch, &switches[FAULT_LONG_PAUSE]},
     {"STOP_LOOP", parse_fault_switch, &switches[FAULT_STOP_LOOP]},
+    {"STOP_KEEPER", parse_fault_switch, &switches[FAULT_STOP_KEEPER]},
     {"ACCEPT", parse_failing, &failing[FAULT_ACCEPT]},
     {"SOCKET", parse_failing, &failing[FAULT_SOCKET]},
     {"CONNECT", parse_failing, &failing[FAULT_CONNECT]},
@@ -224,9 +225,9 @@ load_one(const char *variable, struct err *err)
 		    PREFIX
 		    "%.*s: unknown fault; allowed are SLOW, "
 		    "SLOW_SESSIONS, NO_GUARD, NO_TAKEOVER, "
-		    "LEAK_MEMORY, LEAK_FD, LONG_PAUSE, STOP_LOOP, ACCEPT, "
-		    "SOCKET, CONNECT, EPOLL_CTL, SLAB, PIPE, ANSWER, "
-		    "TLS_MEMORY",
+		    "LEAK_MEMORY, LEAK_FD, LONG_PAUSE, STOP_LOOP, "
+		    "STOP_KEEPER, ACCEPT, SOCKET, CONNECT, EPOLL_CTL, SLAB, "
+		    "PIPE, ANSWER, TLS_MEMORY",
 		    (int)len, name);
 	if (strlen(name + len) > VALUE_SIZE)
 		return err_set(err, "%s: too long", variable);

@@ -9,6 +9,8 @@
  *   LFPROXY_FAULT_NO_TAKEOVER=1   a busy leader keeps its token
  *   LFPROXY_FAULT_LONG_PAUSE=1    a server is tried again after ten minutes
  *   LFPROXY_FAULT_STOP_LOOP=1     on SIGUSR2 the control thread stops for good
+ *   LFPROXY_FAULT_STOP_KEEPER=1   the keeper stops for good when a session's
+ *                                 deadline calls it
  *   LFPROXY_FAULT_LEAK_MEMORY=1   each session's end loses some memory
  *   LFPROXY_FAULT_LEAK_FD=1       one in a hundred loses a descriptor
  *   LFPROXY_FAULT_ACCEPT, _SOCKET, _CONNECT, _EPOLL_CTL, _SLAB, _PIPE,
@@ -54,6 +56,7 @@ enum fault_switch {
 	FAULT_LEAK_FD,
 	FAULT_LONG_PAUSE,
 	FAULT_STOP_LOOP,
+	FAULT_STOP_KEEPER,
 	FAULT_SWITCHES
 };
 

@@ -13,11 +13,12 @@
 #include "control/control_internal.h"
 #include "control/session_receiver.h"
 #include "control/takeover.h"
+#include "proxy/keeper.h"
 
 #define STATUS_EVERY_MS 5000
 
 static void
-report_stuck(struct manager_reports *reports, const struct pool *pool)
+report_pool(struct manager_reports *reports, const struct pool *pool)
 {
 	if (pool && !reports->stuck)
 		event_add(EVENT_STUCK, LOG_LEVEL_ERROR, pool_name(pool), NULL,
@@ -32,15 +33,33 @@ report_stuck(struct manager_reports *reports, const struct pool *pool)
 }
 
 static void
+report_keeper(struct manager_reports *reports, bool moves)
+{
+	if (!moves && !reports->keeper_stuck)
+		event_add(EVENT_STUCK, LOG_LEVEL_ERROR, NULL, NULL,
+		    "thread lf-keeper has not answered for %llu ms: timeouts "
+		    "and bandwidth limits do not work; the service manager's "
+		    "watchdog gets no sign of life until the thread answers",
+		    (unsigned long long)notify_alive_ms());
+	else if (moves && reports->keeper_stuck)
+		event_add(EVENT_STUCK, LOG_LEVEL_INFO, NULL, NULL,
+		    "thread lf-keeper answers again; the service manager's "
+		    "watchdog gets its signs of life");
+	reports->keeper_stuck = !moves;
+}
+
+static void
 run_alive(struct timed_task *task, uint64_t now_ms)
 {
 	struct manager_reports *reports =
 	    container_of(task, struct manager_reports, alive);
 	struct control *c = container_of(reports, struct control, reports);
 	const struct pool *stuck = pools_stuck(c->pools);
+	bool keeper_lives = keeper_moves(c->proxy.keeper);
 
-	report_stuck(reports, stuck);
-	if (!stuck)
+	report_pool(reports, stuck);
+	report_keeper(reports, keeper_lives);
+	if (!stuck && keeper_lives)
 		notify_alive();
 	timed_task_schedule(task, now_ms + notify_alive_ms());
 }

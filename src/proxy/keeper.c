@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/lock.h"
 #include "base/thread.h"
 #include "proxy/accept_limits.h"
@@ -134,6 +135,8 @@ run_round(struct keeper *k, uint32_t calls)
 	uint64_t now_ns = clock_now_ns();
 
 	guard(k, calls & KEEPER_GUARD, now_ns);
+	while (calls & KEEPER_DEADLINE && fault_is_on(FAULT_STOP_KEEPER))
+		pause();
 	if (calls & KEEPER_DEADLINE)
 		k->reap_ns = k->reap_from_ns;
 	if (now_ns >= k->reap_ns)
@@ -204,14 +207,29 @@ keeper_main(void *arg)
  * The first caller since the last round writes to the eventfd.  Others leave
  * their reasons with it.  The keeper takes all reasons at once, after it has
  * read the eventfd, so none stays behind while the keeper sleeps. */
+static uint32_t
+give_reasons(struct keeper *k, uint32_t reasons)
+{
+	const uint64_t one = 1;
+	uint32_t before = atomic_or_acq_rel(&k->calls, reasons); /* [P43] */
+
+	if (before == 0)
+		(void)!write(k->event, &one, sizeof(one));
+	return before;
+}
+
 void
 keeper_call(struct keeper *keeper, uint32_t reasons)
 {
-	const uint64_t one = 1;
+	if (keeper)
+		(void)give_reasons(keeper, reasons);
+}
 
-	if (keeper &&
-	    atomic_or_acq_rel(&keeper->calls, reasons) == 0) /* [P43] */
-		(void)!write(keeper->event, &one, sizeof(one));
+/* The keeper takes KEEPER_PROOF at the beginning of each round. */
+bool
+keeper_moves(struct keeper *keeper)
+{
+	return !keeper || !(give_reasons(keeper, KEEPER_PROOF) & KEEPER_PROOF);
 }
 
 static void

@@ -25,6 +25,7 @@ struct keeper;
 #define KEEPER_LIMITS    4u  /* the limits on bandwidth have changed */
 #define KEEPER_ACCEPTOR  8u  /* an acceptor has paused */
 #define KEEPER_GUARD     16u /* a shard may be without a leader */
+#define KEEPER_PROOF     32u /* the control thread asks for a sign of life */
 
 /* Starts the keeper of the proxy, and enters it there.  Called before the pools
  * start; the thread is a reader of the grace domain.  Returns 0 or -errno.
@@ -47,7 +48,7 @@ void keeper_call(struct keeper *keeper, uint32_t reasons);
 /* The guard ends poll gaps that are longer than this. */
 #define KEEPER_GUARD_NS NS_PER_MS
 
-/* In all that follows a keeper that is NULL does nothing. */
+/* In all that follows a keeper that is NULL does nothing, and moves. */
 
 /* Guards the pool from now on.  Returns false when memory is short.  Runs on
  * the control thread. */
@@ -65,5 +66,11 @@ unsigned keeper_watch_alarms(
 
 /* Turns the guard of all pools on or off; off is for fault injection. */
 void keeper_set_guarding(struct keeper *keeper, bool on);
+
+/* Asks the keeper for a sign of life.  Returns false if the keeper has begun no
+ * round since the call before: the thread is stuck in a round, or was not
+ * woken.  Called by one caller, at intervals longer than any round.  Runs on
+ * the control thread. */
+bool keeper_moves(struct keeper *keeper);
 
 #endif

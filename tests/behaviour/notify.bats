@@ -157,6 +157,29 @@ configuration() {
 }
 
 # bats test_tags=covered
+@test "notify: no sign of life while the keeper is stuck" {
+	local faulty=$ROOT/build/fault/lfproxy
+	local ctl=$ROOT/build/fault/lfproxyctl n
+
+	[ -x "$faulty" ] || skip "no $faulty; make MODE=fault builds it"
+	start_app a
+	manager
+	WATCHDOG_USEC=1000000 LFPROXY_FAULT_STOP_KEEPER=1 LFPROXY=$faulty \
+	    start_lfproxy < <(configuration | sed "s/127.0.0.1:9/$(addr a)/")
+	wait_for 10 told_times '^WATCHDOG=1' 3
+	curl -sS -m 60 --unix-socket "$T/web.sock" http://x/
+	wait_for 10 lfproxy_said 'lf-keeper has not answered for 500 ms'
+	n=$(grep -c '^WATCHDOG' "$T/manager.out")
+	pause 2
+	# The control thread still works.
+	"$ctl" -S "$T/admin.sock" show info >/dev/null
+	equal "signs of life" "$n" "$(grep -c '^WATCHDOG' "$T/manager.out")"
+	kill -KILL "$LFPROXY_PID"
+	wait "$LFPROXY_PID" || true
+	LFPROXY_PID=
+}
+
+# bats test_tags=covered
 @test "notify: the status has sessions and usable servers" {
 	start_app a
 	manager
