@@ -43,7 +43,7 @@ admit_locked(struct admission *a, struct event_handler *h)
 {
 	if (a->running >= a->limit)
 		return false;
-	atomic_store_relaxed(&a->running, a->running + 1);
+	(void)atomic_add_seq(&a->running, 1u); /* [P18] */
 	h->next_turn = NEXT_ADMITTED;
 	return true;
 }

@@ -25,7 +25,7 @@ struct admission {
 	struct lock lock;
 	/* Written under the lock; any thread reads these, relaxed. */
 	uint32_t limit;     /* handlers admitted at once */
-	uint32_t running;   /* handlers admitted, and not ended */
+	uint32_t running;   /* handlers admitted, and not ended [P18] */
 	uint32_t waiting;   /* handlers in the queue */
 	uint64_t waits;     /* handlers that had to wait, so far */
 	uint64_t waited_ns; /* the sum of their waits, up to since_ns */

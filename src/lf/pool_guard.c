@@ -87,8 +87,9 @@ any_turn_under_way(const struct pool *pool)
 	return false;
 }
 
-/* False if a leader has just begun a turn; it may not have seen that the guard
- * was about to sleep. */
+/* False if a leader has just begun a turn, or any thread one that was declared
+ * long; it may not have seen that the guard was about to sleep.  A thread in a
+ * long turn does not hold the token, and the guard ends its SCHED_IDLE. */
 static bool
 guard_may_sleep(struct pool *pool)
 {
@@ -103,7 +104,8 @@ guard_may_sleep(struct pool *pool)
 		    promotion_token(s->promotion) == TOKEN_HELD || /* [P18] */
 		    atomic_load_relaxed(&s->policy) == POLICY_KERNEL;
 	}
-	return may;
+	return may &&
+	       atomic_load_seq(&pool->admission.running) == 0; /* [P18] */
 }
 
 bool

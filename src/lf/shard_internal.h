@@ -69,7 +69,8 @@ bool shard_stand_by(struct shard *shard, struct pool_thread *self);
  * is not held.  A leader publishes the token or gives it up, then reads
  * unguarded, and calls the guard if it is set.  At least one of the two sees
  * the other's write, so every turn is guarded, also one that begins while the
- * guard goes to sleep.  [P18] */
+ * guard goes to sleep.  A declared long turn is run without the token: there
+ * the number of admitted turns takes the token's place.  [P18] */
 /* Note: the alarm.
  * To wake the guard for each turn would cost more than most turns take.  While
  * the guard is asleep the holder of the token sets an alarm before it publishes

@@ -22,8 +22,9 @@ shard_run_long(struct event_handler *handler, struct pool_thread *self)
 {
 	bool nicer = pool_nice_begin(self);
 
-	shard_call_guard(handler->shard);
 	while (handler) {
+		/* admission_end may have counted no turn for an instant. */
+		shard_call_guard(handler->shard); /* [P18] */
 		if (turns_run(handler, self) == TURN_MORE)
 			shard_submit(handler);
 		if (nicer)

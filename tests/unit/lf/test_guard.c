@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "lf/admission.h"
 #include "lf/pool_rig.h"
 #include "unit.h"
 
@@ -205,6 +206,25 @@ an_alarm_that_is_watched_goes_off_and_nobody_is_called(void **state)
 	end_unguarded(&rig);
 }
 
+/* Symptom: a thread that stood by began a long turn while the guard fell
+ * asleep, and was left in SCHED_IDLE: the leader beside it held the token. */
+static void
+a_guard_does_not_fall_asleep_once_a_long_turn_is_admitted(void **state)
+{
+	struct event_handler h = {.next_turn = NEXT_LONG};
+	struct admission *a;
+	struct rig rig;
+
+	(void)state;
+	start_resting(&rig);
+	a = pool_admission(rig.pool);
+	assert_true(admission_ask(a, &h, clock_now_ns()));
+	assert_false(guard_falls_asleep(&rig));
+	assert_null(admission_end(a, clock_now_ns()));
+	assert_true(guard_falls_asleep(&rig));
+	rig_finish(&rig);
+}
+
 /* All threads but one are in turns that last, at as many shards as possible;
  * that one serves what is ready at each shard, more than once. */
 static void
@@ -261,6 +281,8 @@ main(void)
 	    cmocka_unit_test(a_thread_that_is_not_in_a_turn_serves_all_shards),
 	    cmocka_unit_test(
 	        a_guard_that_fell_asleep_before_the_turn_is_called),
+	    cmocka_unit_test(
+	        a_guard_does_not_fall_asleep_once_a_long_turn_is_admitted),
 	    cmocka_unit_test(
 	        an_alarm_that_is_watched_goes_off_and_nobody_is_called),
 	    cmocka_unit_test(a_guard_that_watches_no_alarm_is_called),
