@@ -170,13 +170,6 @@ on_scale(struct ev_loop *loop, ev_timer *timer, int events)
 }
 
 void
-pools_watch_alarms(const struct pools *p, struct pools_entry *e)
-{
-	e->alarms_n =
-	    keeper_watch_alarms(p->proxy->keeper, e->pool, e->alarms_n);
-}
-
-void
 pools_watch(struct pools *p)
 {
 	ev_timer_init(&p->tick, on_tick, 0, TICK_MS / 1000.0);
@@ -334,7 +327,7 @@ change_shards(
 
 	if (!pool_set_shards(pool, shards, err))
 		return false;
-	pools_watch_alarms(pools, e);
+	keeper_watch_alarms(pools->proxy->keeper, pool);
 	if (shards != before) {
 		pools_shift_forget(e);
 		move_all(pools, e);

@@ -21,7 +21,6 @@ struct pools_entry {
 	bool moving;      /* sessions are told to move, slot by slot */
 	uint32_t move_at; /* the next slot */
 	uint64_t idle_at; /* grace_stamp */
-	unsigned alarms_n; /* shards whose alarms the keeper watches */
 	struct autoscale autoscale;
 	struct pool_load load;
 	uint64_t key_operations;   /* at the last pools_second */
@@ -45,9 +44,6 @@ struct pools {
 
 /* Initializes the timers. */
 void pools_watch(struct pools *pools);
-
-/* Makes the keeper watch the alarms of new shards of the pool. */
-void pools_watch_alarms(const struct pools *pools, struct pools_entry *entry);
 
 /* Ends the pool's threads, and frees the pool and its entry. */
 void pools_entry_drop(struct pools *pools, struct pools_entry *entry);

@@ -389,7 +389,7 @@ start_pool(struct pools *p, const struct pool_spec *spec)
 		return -ENOMEM;
 	}
 	p->next_index += pool_threads(p->entries[p->n].pool);
-	pools_watch_alarms(p, &p->entries[p->n++]);
+	keeper_watch_alarms(p->proxy->keeper, p->entries[p->n++].pool);
 	return 0;
 }
 

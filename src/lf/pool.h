@@ -207,11 +207,11 @@ bool pool_tick(struct pool *pool);
  * until an alarm has gone off. */
 bool pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns);
 /* Returns the descriptor of shard i's alarm, a timerfd that becomes readable
- * each time the alarm goes off and is never read; -1: there is none, or no such
- * shard.  The pool owns it, until pool_free.  Runs on the control thread. */
+ * each time the alarm goes off and is never read; -1: there is none.  The pool
+ * closes the alarm together with the shard.  Runs on the control thread. */
 int pool_alarm(const struct pool *pool, unsigned i);
-/* The caller watches the alarm of shard i from now on, until pool_free.  Until
- * then turns there call the guard.  Runs on the control thread. */
+/* The caller watches the alarm of shard i from now on, until the pool closes
+ * it.  Until then turns there call the guard.  Runs on the control thread. */
 void pool_alarm_watched(struct pool *pool, unsigned i);
 /* The alarm of a shard, of this pool or another one, has gone off.  On the
  * thread of pool_guard, before it. */

@@ -132,7 +132,7 @@ pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns)
 int
 pool_alarm(const struct pool *pool, unsigned i)
 {
-	return i < pool->shards_made ? pool->shards[i]->alarm : -1;
+	return pool->shards[i]->alarm;
 }
 
 void

@@ -18,9 +18,7 @@ make_shard(struct pool *pool, int *ret_rc)
 	struct shard *s = aligned_alloc(CACHE_LINE, sizeof(*s));
 	int rc;
 
-	rc = s ? shard_init(s, pool, pool->shards_made, promotion,
-	             pool->options.alarms)
-	       : -ENOMEM;
+	rc = s ? shard_init(s, pool, pool->shards_made, promotion) : -ENOMEM;
 	if (rc < 0) {
 		free(s);
 		*ret_rc = rc;
@@ -52,7 +50,7 @@ make_place(struct pool *pool, unsigned i)
 		return 0;
 	rc = pool->options.new_set(pool->options.arg, &set);
 	if (rc == 0)
-		shard_put_set(s, set);
+		shard_put_set(s, set, pool->options.alarms);
 	return rc;
 }
 

@@ -15,26 +15,22 @@ kick(void *arg)
 
 int
 shard_init(struct shard *shard, struct pool *pool, unsigned id,
-    const struct promotion_ops *promotion, bool alarm)
+    const struct promotion_ops *promotion)
 {
-	int rc;
-
 	memset(shard, 0, sizeof(*shard));
 	shard->pool = pool;
 	shard->id = id;
+	shard->alarm = -1;
 	shard->inside = SHARD_NO_SET;
 	batch_init(&shard->batch);
-	rc = promotion->create(kick, shard, &shard->promotion);
-	if (rc == 0)
-		shard_alarm_init(shard, alarm);
-	return rc;
+	return promotion->create(kick, shard, &shard->promotion);
 }
 
 void
 shard_fini(struct shard *shard)
 {
 	shard->promotion->ops->free(shard->promotion);
-	shard_alarm_fini(shard);
+	shard_alarm_close(shard);
 	handle_set_free(shard->set);
 }
 

@@ -66,10 +66,12 @@ struct shard {
 	 * sections: the set of the shard where the handler is registered, or of
 	 * one that was chosen in the same turn.  [P28] */
 	struct handle_set *set;
+	/* A timerfd, -1: none; see shard_internal.h.  Made and closed together
+	 * with the set, and used between shard_hold and shard_release. */
+	int alarm;
 	struct promotion *promotion;
 	struct pool *pool;
 	unsigned id;
-	int alarm; /* a timerfd, -1: none; see shard_internal.h */
 
 	/* Written by the control thread, read by all, relaxed. */
 	uint32_t policy;   /* enum policy_kind */
@@ -124,10 +126,9 @@ shard_leave(struct event_handler *handler)
 	atomic_sub_acq_rel(&handler->shard->handlers, 1u);
 }
 
-/* Initializes a shard without a handle set.  alarm: the shard gets an alarm,
- * which the guard may watch.  Returns 0 or -errno. */
+/* Initializes a shard without a handle set.  Returns 0 or -errno. */
 int shard_init(struct shard *shard, struct pool *pool, unsigned id,
-    const struct promotion_ops *promotion, bool alarm);
+    const struct promotion_ops *promotion);
 /* Frees the promotion, the alarm and the handle set; no thread may use the
  * shard. */
 void shard_fini(struct shard *shard);
@@ -137,15 +138,16 @@ void shard_fini(struct shard *shard);
 /* Whether threads may use the handle set. */
 bool shard_has_set(const struct shard *shard);
 
-/* Prepares a handle set for a shard that has none.  Takes ownership of set. */
-void shard_put_set(struct shard *shard, struct handle_set *set);
+/* Prepares a handle set for a shard that has none, and if alarm is set an
+ * alarm, which the guard may watch.  Takes ownership of set. */
+void shard_put_set(struct shard *shard, struct handle_set *set, bool alarm);
 /* Lets the threads use the prepared set.  Does nothing if they may already. */
 void shard_open_set(struct shard *shard);
-/* Frees a set that was prepared and not opened. */
+/* Frees a set that was prepared and not opened, and the alarm. */
 void shard_drop_set(struct shard *shard);
-/* Frees the set of a closed shard.  Returns false if a thread still uses the
- * set.  No handler may be registered, and a grace period must have passed since
- * a thread could last choose the shard.  Never blocks. */
+/* Frees the set of a closed shard, and the alarm.  Returns false if a thread
+ * still uses the set.  No handler may be registered, and a grace period must
+ * have passed since a thread could last choose the shard.  Never blocks. */
 bool shard_close_set(struct shard *shard);
 
 /* -- pool threads -- */

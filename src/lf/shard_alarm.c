@@ -12,18 +12,20 @@
 #define SHORT_SLEEP_NS (SHARD_ALARM_NS / 8)
 
 void
-shard_alarm_init(struct shard *shard, bool wanted)
+shard_alarm_open(struct shard *shard)
 {
 	shard->alarm =
-	    wanted ? timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)
-	           : -1;
+	    timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	shard->batch.alarm_ns = 0;
 }
 
 void
-shard_alarm_fini(struct shard *shard)
+shard_alarm_close(struct shard *shard)
 {
 	if (shard->alarm >= 0)
 		close(shard->alarm);
+	shard->alarm = -1;
+	atomic_store_relaxed(&shard->watched, 0u);
 }
 
 /* ns: 0 stops it. */

@@ -84,15 +84,18 @@ bool shard_stand_by(struct shard *shard, struct pool_thread *self);
  * look, nothing more. */
 #define SHARD_ALARM_NS 2000000u
 
-/* Makes the alarm, if it is wanted and the kernel has a descriptor.  The guard
- * is called where there is none, or it is not watched. */
-void shard_alarm_init(struct shard *shard, bool wanted);
-/* Closes the alarm, which nothing may watch any more. */
-void shard_alarm_fini(struct shard *shard);
-/* The holder: sets the alarm if the guard is asleep.  Returns whether it will
- * go off; otherwise shard_call_guard has to follow. */
+/* Makes the alarm of a shard without a handle set, if the kernel has a
+ * descriptor.  The guard is called where there is none, or it is not watched.
+ * Runs on the control thread. */
+void shard_alarm_open(struct shard *shard);
+/* Closes the alarm, if there is one; no thread may use the handle set.  What
+ * watches the alarm need not be told.  Runs on the control thread. */
+void shard_alarm_close(struct shard *shard);
+/* Sets the alarm if the guard is asleep.  Returns whether the alarm will go
+ * off; otherwise shard_call_guard has to follow.  The caller holds the token
+ * and, since the alarm goes with the handle set, the shard (shard_hold). */
 bool shard_set_alarm(struct shard *shard, uint64_t now_ns);
-/* The holder: stops the alarm. */
+/* Stops the alarm.  Called as shard_set_alarm. */
 void shard_stop_alarm(struct shard *shard, uint64_t now_ns);
 
 static inline void

@@ -208,10 +208,8 @@ is_outranked(struct shard *shard, const struct pool_thread *self)
 /* Passes the token on to a parked member.  If there is none, the token becomes
  * free, and a thread that stands by is woken to take it. */
 static void
-give_up(struct shard *shard, struct pool_thread *self)
+pass_token_on(struct shard *shard, bool alarm, struct pool_thread *self)
 {
-	bool alarm = shard_set_alarm(shard, self->now_ns);
-
 	if (promotion_promote(shard->promotion)) { /* [P2] [P18] */
 		atomic_bump_own(&self->stats.wakes, 1u);
 		return;
@@ -219,6 +217,12 @@ give_up(struct shard *shard, struct pool_thread *self)
 	if (!alarm)
 		shard_call_guard(shard);
 	shard_wake(shard); /* [P2] */
+}
+
+static void
+give_up(struct shard *shard, struct pool_thread *self)
+{
+	pass_token_on(shard, shard_set_alarm(shard, self->now_ns), self);
 }
 
 /* Promotes, then runs the handler.  A turn that was declared long sets
@@ -245,12 +249,13 @@ ask_to_come(struct member *m, void *arg)
 }
 
 /* Makes all members of a shard that is to have no leader look for work
- * themselves, at once instead of one after the other. */
+ * themselves, at once instead of one after the other.  A closed shard may have
+ * given its alarm back, and none is to lead that one. */
 static void
 dissolve(struct shard *shard, struct pool_thread *self)
 {
 	call_parked(shard, self, ask_to_come);
-	give_up(shard, self);
+	pass_token_on(shard, false, self);
 }
 
 /* The shard is to have no leader. */

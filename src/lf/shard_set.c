@@ -45,9 +45,11 @@ shard_has_set(const struct shard *shard)
 }
 
 void
-shard_put_set(struct shard *shard, struct handle_set *set)
+shard_put_set(struct shard *shard, struct handle_set *set, bool alarm)
 {
 	shard->set = set;
+	if (alarm)
+		shard_alarm_open(shard);
 }
 
 void
@@ -64,6 +66,7 @@ shard_drop_set(struct shard *shard)
 		return;
 	handle_set_free(shard->set);
 	shard->set = NULL;
+	shard_alarm_close(shard);
 }
 
 bool

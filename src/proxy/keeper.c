@@ -329,16 +329,16 @@ keeper_unguard(struct keeper *keeper, struct pool *pool)
 	lock_release(&keeper->lock);
 }
 
-unsigned
-keeper_watch_alarms(struct keeper *keeper, struct pool *pool, unsigned from)
+void
+keeper_watch_alarms(struct keeper *keeper, struct pool *pool)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
-	int fd;
+	unsigned n = keeper ? pool_shards(pool) : 0;
 
-	while (keeper && (fd = pool_alarm(pool, from)) >= 0 &&
-	       epoll_ctl(keeper->alarms, EPOLL_CTL_ADD, fd, &event) == 0)
-		pool_alarm_watched(pool, from++);
-	return from;
+	for (unsigned i = 0; i < n; i++)
+		if (epoll_ctl(keeper->alarms, EPOLL_CTL_ADD,
+		        pool_alarm(pool, i), &event) == 0)
+			pool_alarm_watched(pool, i);
 }
 
 void

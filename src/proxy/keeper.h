@@ -57,12 +57,10 @@ bool keeper_guard(struct keeper *keeper, struct pool *pool) MUST_CHECK;
  * pools that is under way.  Runs on the control thread. */
 void keeper_unguard(struct keeper *keeper, struct pool *pool);
 
-/* Watches the alarms of the pool's shards from shard `from` on, up to the first
- * that has none or that the kernel refuses; turns of the rest call the keeper.
- * Returns the number of the pool's shards that are watched.  Runs on the
- * control thread. */
-unsigned keeper_watch_alarms(
-    struct keeper *keeper, struct pool *pool, unsigned from);
+/* Watches the alarms of all shards of the pool; turns of a shard that has none,
+ * or whose alarm the kernel refuses, call the keeper.  Called after each change
+ * of shards.  Runs on the control thread. */
+void keeper_watch_alarms(struct keeper *keeper, struct pool *pool);
 
 /* Turns the guard of all pools on or off; off is for fault injection. */
 void keeper_set_guarding(struct keeper *keeper, bool on);

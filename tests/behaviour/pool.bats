@@ -469,10 +469,10 @@ complete_ctl() {
 	done
 }
 
-# The descriptors that shards have, an epoll set and an eventfd each, among
-# others that stay.
+# The descriptors that shards have, an epoll set, an eventfd and a timerfd each,
+# among others that stay.
 shard_fds() {
-	find "/proc/$LFPROXY_PID/fd" -lname 'anon_inode:\[event*' \
+	find "/proc/$LFPROXY_PID/fd" -lname 'anon_inode:\[*' \
 	    2>/dev/null | wc -l
 }
 
@@ -491,7 +491,7 @@ shard_fds_are() {
 			set_main threads 200
 			set_main shards 200
 			equal "descriptors of shards, round $round" \
-			    $((before + 2 * 199)) "$(shard_fds)"
+			    $((before + 3 * 199)) "$(shard_fds)"
 			flowing
 			set_main shards 1
 			wait_for 20 shard_fds_are "$before"
@@ -510,7 +510,7 @@ shard_fds_are() {
 	before=$(shard_fds)
 	fds=$(fd_count)
 	# An epoll set is the first that is refused, then an eventfd.
-	for limit in $((fds + 20)) $((fds + 21)); do
+	for limit in $((fds + 21)) $((fds + 22)); do
 		prlimit --pid "$LFPROXY_PID" --nofile="$limit:"
 		refused_with '*: Too many open files; raise the limit of descriptors (LimitNOFILE, ulimit -n)*' \
 		    main shards 40
@@ -520,7 +520,7 @@ shard_fds_are() {
 	prlimit --pid "$LFPROXY_PID" --nofile=1000:
 	begin_load
 	set_main shards 40
-	equal "descriptors of shards" $((before + 2 * 39)) "$(shard_fds)"
+	equal "descriptors of shards" $((before + 3 * 39)) "$(shard_fds)"
 	flowing
 	set_main shards 1
 	wait_for 20 shard_fds_are "$before"

@@ -63,11 +63,10 @@ no_kick(void *arg)
 
 int
 shard_init(struct shard *shard, struct pool *pool, unsigned id,
-    const struct promotion_ops *promotion, bool alarm)
+    const struct promotion_ops *promotion)
 {
 	struct queue *q = &queues[id];
 
-	(void)alarm;
 	ENSURE(id < SHARDS_MAX);
 	memset(shard, 0, sizeof(*shard));
 	shard->pool = pool;

@@ -4,6 +4,7 @@
 #include "lf/pool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 
@@ -469,10 +470,41 @@ shards_without_descriptors_leave_the_pool_as_it_was(void **state)
 	rig_finish(&rig);
 }
 
+/* Symptom: a descriptor for each shard that there had ever been stayed open. */
+static void
+closed_shards_give_their_alarms_back(void **state)
+{
+	static const struct rig_setup setup = {
+	    .threads = 4, .shards = 1, .alarms = true};
+	struct rig rig;
+
+	(void)state;
+	rig_start(&rig, &setup);
+	for (int i = 0; i < 4; i++)
+		rig_fake(&rig, read_all);
+	for (unsigned round = 1; round <= 20; round++) {
+		int alarm;
+
+		rig_set_shards(&rig, 4);
+		alarm = pool_alarm(rig.pool, 3);
+		assert_true(alarm >= 0);
+		pool_alarm_watched(rig.pool, 3);
+		write_to_each(&rig);
+		rig_set_shards(&rig, 1);
+		assert_true(rig_quiet(&rig));
+		assert_int_equal(pool_alarm(rig.pool, 3), -1);
+		assert_int_equal(fcntl(alarm, F_GETFD), -1);
+		assert_true(pool_alarm(rig.pool, 0) >= 0);
+		each_has_read(&rig, round);
+	}
+	rig_finish(&rig);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(closed_shards_give_their_alarms_back),
 	    cmocka_unit_test(impossible_sizes_are_refused_and_change_nothing),
 	    cmocka_unit_test(cpus_that_do_not_exist_are_refused),
 	    cmocka_unit_test(a_change_calls_the_guard),

@@ -79,9 +79,8 @@ begin(uint32_t sessions)
 	lock_init(&frontend_state.newcomers_lock);
 	list_init(&frontend_state.newcomers);
 	assert_int_equal(handle_set_epoll_new(&set), 0);
-	assert_int_equal(
-	    shard_init(&shard, NULL, 0, &promotion_futex, false), 0);
-	shard_put_set(&shard, set);
+	assert_int_equal(shard_init(&shard, NULL, 0, &promotion_futex), 0);
+	shard_put_set(&shard, set, false);
 	shard_open_set(&shard);
 	assert_int_equal(proxy_init(&proxy, sessions, 0, 0), 0);
 	for (unsigned i = 0; i < 2; i++) {

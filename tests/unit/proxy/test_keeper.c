@@ -64,9 +64,8 @@ a_look_that_was_interrupted_is_followed_by_a_short_pause(void **state)
 	test_thread = pthread_self();
 	clock_replace(jumping_clock);
 	assert_int_equal(handle_set_epoll_new(&set), 0);
-	assert_int_equal(
-	    shard_init(&shard, NULL, 0, &promotion_futex, false), 0);
-	shard_put_set(&shard, set);
+	assert_int_equal(shard_init(&shard, NULL, 0, &promotion_futex), 0);
+	shard_put_set(&shard, set, false);
 	shard_open_set(&shard);
 	assert_int_equal(proxy_init(&proxy, 10, 0, 0), 0);
 	assert_int_equal(keeper_start(&proxy, grace), 0);

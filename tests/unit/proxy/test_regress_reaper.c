@@ -66,9 +66,8 @@ a_free_slot_gets_no_note(void **state)
 	(void)state;
 	assert_non_null(grace);
 	assert_int_equal(handle_set_epoll_new(&set), 0);
-	assert_int_equal(
-	    shard_init(&shard, NULL, 0, &promotion_futex, false), 0);
-	shard_put_set(&shard, set);
+	assert_int_equal(shard_init(&shard, NULL, 0, &promotion_futex), 0);
+	shard_put_set(&shard, set, false);
 	shard_open_set(&shard);
 	assert_int_equal(proxy_init(&proxy, 1, 0, 0), 0);
 	assert_int_equal(pthread_create(&thread, NULL, owner, NULL), 0);
