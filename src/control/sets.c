@@ -44,7 +44,6 @@ set_new(struct control *c, const struct backend_spec *b,
 	set->backend = strdup(b->name);
 	set->prefix = strdup(spec->prefix);
 	set->source = set_source_take(c, spec);
-	set->waits_for = UINT64_MAX;
 	if (set->backend && set->prefix && set->source)
 		return set;
 	set_free(set);
@@ -103,16 +102,15 @@ is_confirmed(struct server_set *set, const struct set_spec *spec)
 	const struct set_change *change = &set->change;
 	struct set_source *source = set->source;
 
-	if (!set_needs_confirmation(spec->confirm, change, set->members.live)) {
-		set->waits_for = UINT64_MAX;
+	if (!set_needs_confirmation(spec->confirm, change, set->members.live) ||
+	    (set->state == SET_UNCONFIRMED &&
+	        source->reports > set->unconfirmed)) {
+		set->state = SET_SETTLED;
 		return true;
 	}
-	if (set->waits_for != UINT64_MAX && source->reports > set->waits_for) {
-		set->waits_for = UINT64_MAX;
-		return true;
-	}
-	if (set->waits_for == UINT64_MAX) {
-		set->waits_for = source->reports;
+	if (set->state == SET_SETTLED) {
+		set->state = SET_UNCONFIRMED;
+		set->unconfirmed = source->reports;
 		event_add(EVENT_SET, LOG_LEVEL_WARNING, set->backend,
 		    set->prefix,
 		    "%s: %zu of the %zu servers of the set %s would go; its "
@@ -144,7 +142,7 @@ plan_set(struct server_set *set, const struct set_spec *spec)
 	if (set_change_any(&set->change) && is_confirmed(set, spec))
 		return true;
 	if (!set_change_any(&set->change))
-		set->waits_for = UINT64_MAX;
+		set->state = SET_SETTLED;
 	set_drop_next(set);
 	return false;
 }

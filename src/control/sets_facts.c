@@ -34,7 +34,7 @@ set_facts_fill(const struct control *c, const struct server_set *set,
 	size_t used = set_members_used(&set->members);
 	/* Members beyond max, or reported twice. */
 	size_t beyond =
-	    source->n > set->members.live && set->waits_for == UINT64_MAX
+	    source->n > set->members.live && set->state == SET_SETTLED
 	        ? source->n - set->members.live
 	        : 0;
 
@@ -51,7 +51,7 @@ set_facts_fill(const struct control *c, const struct server_set *set,
 	    .is_known = source->report != NULL,
 	    .reported_ms = source->reported_ms,
 	    .error = source->error,
-	    .waits = set->waits_for != UINT64_MAX};
+	    .waits = set->state == SET_UNCONFIRMED};
 }
 
 bool

@@ -25,6 +25,17 @@ struct set_source {
 	unsigned users;
 };
 
+/* Whether a set makes its next change at once.
+ *
+ *   SETTLED --the change has to be confirmed--> UNCONFIRMED
+ *      ^                                            |
+ *      +-- a later report confirms it, or has none -+
+ */
+enum set_state {
+	SET_SETTLED,
+	SET_UNCONFIRMED, /* a later report than `unconfirmed` is awaited */
+};
+
 struct server_set {
 	struct list node;
 	char *backend, *prefix;
@@ -34,10 +45,9 @@ struct server_set {
 	struct set_change change; /* what next changes */
 	bool due;                 /* has to be compared with the report */
 	bool keep;                /* in sets_prepare: the spec has this set */
-	/* While a change has to be confirmed: the number of the report that has
-	 * brought it, so that a later one confirms it.  UINT64_MAX: none has to
-	 * be. */
-	uint64_t waits_for;
+	enum set_state state;
+	uint64_t unconfirmed; /* UNCONFIRMED: the number of the report that has
+	                       * brought the change */
 	uint64_t updates;
 	bool told_excess, told_twice; /* logged; reset when there are none */
 };
