@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/ensure.h"
 #include "base/events.h"
 #include "base/notify.h"
 #include "base/text.h"
@@ -32,27 +33,61 @@
 
 #define UPGRADE_STOPS "lfproxy is stopping"
 
+/* States of an upgrade.
+ *
+ *   SENDING --all is sent--> COMMITTED --READY--> CONFIRMING
+ *      |                         |                    |
+ *      |                         |                    v
+ *      +--failed, or stopped-----+-----------> ENDED <-- LEFT
+ *
+ * SENDING     Sockets and changes of operators go to the successor.
+ * COMMITTED   COMMIT, which follows them, is sent: the successor starts.
+ * CONFIRMING  The successor serves, as this process does.  The service manager
+ *             has still to say that it knows its new main process.
+ * LEFT        This process has closed its listening sockets, and its sessions
+ *             leave.  It does not go on from here.
+ * ENDED       The result is known.
+ */
+enum upgrade_state {
+	UPGRADE_SENDING,
+	UPGRADE_COMMITTED,
+	UPGRADE_CONFIRMING,
+	UPGRADE_LEFT,
+	UPGRADE_ENDED,
+};
+
 struct upgrade {
 	struct control *control;
 	unsigned refs;
+	enum upgrade_state state;
 	struct upgrade_result result;
-	bool done;
 	void (*when_done)(const struct upgrade_result *result); /* or NULL */
 	struct handed handed;
-	char *commands;     /* commands that restore operators' changes */
-	const char *unsent; /* the commands that are still to be sent */
-	char *later;        /* what is to happen to them later (later.h) */
-	bool committed;     /* COMMIT, which follows the rest, is sent */
-	bool ready;         /* the other process is ready */
-	bool takes_sessions;
-	int unconfirmed; /* see notify_successor; -1: closed */
+	char *commands;      /* commands that restore operators' changes */
+	const char *unsent;  /* the commands that are still to be sent */
+	char *later;         /* what is to happen to them later (later.h) */
+	bool takes_sessions; /* READY has said so */
+	int unconfirmed;     /* see notify_successor; -1: closed */
 	uint64_t confirm_by_ms;
-	bool served; /* the other process has the sockets */
 	struct upgrade_process other;
 	ev_io io;
 	ev_child child;
 	struct timed_task deadline, confirmation;
 };
+
+static void
+enter_upgrade_state(struct upgrade *u, enum upgrade_state to)
+{
+	static const unsigned from[] = {
+	    [UPGRADE_COMMITTED] = 1u << UPGRADE_SENDING,
+	    [UPGRADE_CONFIRMING] = 1u << UPGRADE_COMMITTED,
+	    [UPGRADE_LEFT] = 1u << UPGRADE_CONFIRMING,
+	    [UPGRADE_ENDED] = ~(1u << UPGRADE_ENDED),
+	};
+
+	ENSURE(from[to] & 1u << u->state);
+	u->state = to;
+}
 
 /* -- the end of an upgrade -- */
 
@@ -81,7 +116,7 @@ stop_watching(struct upgrade *u)
 static void
 finish_upgrade(struct upgrade *u, bool ok)
 {
-	u->done = true;
+	enter_upgrade_state(u, UPGRADE_ENDED);
 	u->result.ok = ok;
 	event_add(ok ? EVENT_UPGRADE : EVENT_UPGRADE_FAILED,
 	    ok ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, NULL, NULL, "%s",
@@ -183,7 +218,7 @@ commit_upgrade(struct upgrade *u)
 		fail_upgrade(u, UPGRADE_STOPS);
 		return;
 	}
-	u->served = true;
+	enter_upgrade_state(u, UPGRADE_LEFT);
 	notify_close();
 	(void)handover_send(u->other.channel, &left);
 	if (c->follower.leave)
@@ -214,7 +249,7 @@ send_handover(struct upgrade *u)
 	int rc = 0;
 
 	m.version = HANDOVER_VERSION;
-	while (rc == 0 && !u->committed) {
+	while (rc == 0 && u->state == UPGRADE_SENDING) {
 		m.text[0] = '\0';
 		m.n = commands = 0;
 		if (u->handed.sent < u->handed.n) {
@@ -234,7 +269,8 @@ send_handover(struct upgrade *u)
 			break;
 		u->handed.sent += m.n;
 		u->unsent += commands;
-		u->committed = m.kind == HANDOVER_COMMIT;
+		if (m.kind == HANDOVER_COMMIT)
+			enter_upgrade_state(u, UPGRADE_COMMITTED);
 	}
 	return rc == -EAGAIN ? 0 : rc;
 }
@@ -326,7 +362,7 @@ on_ready(struct upgrade *u, const struct handover *m)
 {
 	uint64_t now_ms = clock_now_ms();
 
-	u->ready = true;
+	enter_upgrade_state(u, UPGRADE_CONFIRMING);
 	u->takes_sessions = strcmp(m->text, HANDOVER_TAKES_SESSIONS) == 0;
 	u->confirm_by_ms = now_ms + CONFIRM_WAIT_MS;
 	timed_task_schedule(&u->deadline, now_ms + UPGRADE_WAIT_MS);
@@ -348,7 +384,7 @@ upgrade_take_message(struct upgrade *u)
 	else if (rc < 0)
 		fail_upgrade(u, "process %d does not speak as lfproxy does",
 		    (int)u->other.pid);
-	else if (m.kind == HANDOVER_READY && u->committed && !u->ready)
+	else if (m.kind == HANDOVER_READY && u->state == UPGRADE_COMMITTED)
 		on_ready(u, &m);
 	else
 		fail_upgrade(u, "process %d sends what is not expected",
@@ -372,7 +408,7 @@ upgrade_on_channel(struct ev_loop *loop, ev_io *io, int events)
 		fail_upgrade(u,
 		    "the listening sockets cannot be handed over: %s",
 		    strerror(-rc));
-	} else if (u->committed) {
+	} else if (u->state != UPGRADE_SENDING) {
 		ev_io_stop(loop, io);
 		ev_io_set(io, u->other.channel, EV_READ);
 		ev_io_start(loop, io);
@@ -504,7 +540,7 @@ upgrade_when_done(
 const struct upgrade_result *
 upgrade_result(const struct upgrade *upgrade)
 {
-	return upgrade->done ? &upgrade->result : NULL;
+	return upgrade->state == UPGRADE_ENDED ? &upgrade->result : NULL;
 }
 
 void
@@ -519,14 +555,14 @@ upgrade_stop(struct control *control)
 {
 	struct upgrade *u = control->upgrade;
 
-	if (u && !u->served)
+	if (u && u->state != UPGRADE_LEFT)
 		fail_upgrade(u, UPGRADE_STOPS);
 }
 
 void
 upgrade_fini(struct control *control)
 {
-	if (control->upgrade && control->upgrade->served)
+	if (control->upgrade && control->upgrade->state == UPGRADE_LEFT)
 		finish_upgrade(control->upgrade, true);
 	upgrade_stop(control);
 }
