@@ -108,6 +108,30 @@ server_set_admin(struct server *server, enum server_admin admin, const char *by)
 		    "is set to %s: %s", server_admin_name(admin), by);
 }
 
+static void
+follow_file(struct server_settings *set, const struct server *server)
+{
+	const struct {
+		struct server_setting *setting;
+		unsigned file;
+	} all[] = {
+	    {&set->weight, server->spec->weight},
+	    {&set->maxconn, server->spec->maxconn},
+	    {&set->admin, server_file_admin(server)},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].setting->base != all[i].file)
+			all[i].setting->is_set = false;
+}
+
+void
+server_follow_file(struct server *server)
+{
+	follow_file(&server->state->set, server);
+	follow_file(&server->state->overrides.set, server);
+}
+
 void
 server_set_agent(struct server *server, bool up, const char *why)
 {

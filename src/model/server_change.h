@@ -28,6 +28,11 @@ void server_report_change(struct server *server, enum event_kind kind,
     enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Drops the settings whose value in the file is another one than when they were
+ * set.  The file's value holds from now on, even if the former one returns to
+ * the file. */
+void server_follow_file(struct server *server);
+
 /* Notes for the statistics that the server went up or down just now. */
 void server_note_change(struct server *server, bool up);
 

@@ -17,6 +17,7 @@ server_settle(struct server *server)
 	bool checked = server->check.on;
 
 	atomic_store_relaxed(&s->expired, false);
+	server_follow_file(server);
 	ejection_settle(server);
 	if (!server->tls)
 		tls_resume_drop(s->resume);

@@ -3,10 +3,10 @@
  *
  * An override holds for new sessions after model_update, and across reloads as
  * long as the file's value of that setting is what it was when the override was
- * set.  So another weight in the file ends an override of the weight, and no
- * other.  Another address in the file makes another server, without overrides.
- * Where an agent has changed the same setting, the later change holds; once the
- * agent is not asked any more, the override holds again.
+ * set.  So another weight in the file ends an override of the weight for good,
+ * and no other.  Another address in the file makes another server, without
+ * overrides.  Where an agent has changed the same setting, the later change
+ * holds; once the agent is not asked any more, the override holds again.
  *
  * All functions run on the control thread and mark the server.
  */

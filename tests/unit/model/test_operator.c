@@ -116,6 +116,27 @@ each_word_holds_while_the_file_says_the_same(void **state)
 	assert_int_equal(server_weight(o->s), 3);
 }
 
+static void
+word_that_the_file_has_replaced_does_not_come_back(void **state)
+{
+	struct operated *o = *state;
+
+	operator_set_weight(o->s, 3);
+	operator_set_maxconn(o->s, 5);
+	operator_set_admin(o->s, SERVER_DRAIN);
+	model_update(o->rig.model);
+	file_of(o)->weight = 11;
+	file_of(o)->disabled = true;
+	server_settle(o->s);
+	assert_false(o->s->state->overrides.set.weight.is_set);
+	file_of(o)->weight = 10;
+	file_of(o)->disabled = false;
+	server_settle(o->s);
+	assert_int_equal(server_weight(o->s), 10);
+	assert_int_equal(server_own_admin(o->s), SERVER_READY);
+	assert_int_equal(server_maxconn(o->s), 5);
+}
+
 static struct check_result
 result(bool passed)
 {
@@ -299,6 +320,7 @@ main(void)
 	    TEST(
 	        lineup_of_a_reload_that_takes_the_agent_away_heeds_the_operator),
 	    TEST(each_word_holds_while_the_file_says_the_same),
+	    TEST(word_that_the_file_has_replaced_does_not_come_back),
 	    TEST(stopping_ends_with_a_check_that_passes),
 	    TEST(health_down_takes_rise_checks_to_come_back),
 	    TEST(health_of_a_server_without_checks_is_what_was_said),
