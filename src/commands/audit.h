@@ -10,7 +10,9 @@
 #ifndef COMMANDS_AUDIT_H
 #define COMMANDS_AUDIT_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "commands/peer.h"
 
@@ -32,12 +34,23 @@ struct audit {
 
 /* Records and logs a change.  before and after may be NULL; if they are equal,
  * nothing was changed and nothing is recorded.  Unprintable bytes become
- * question marks. */
+ * question marks.  audit NULL: does nothing. */
 void audit_note(struct audit *audit, const struct peer *who, const char *what,
     const char *before, const char *after);
 
 /* Returns the change with that id, or NULL if it never existed or was dropped
  * from the list. */
 const struct audit_change *audit_at(const struct audit *audit, uint64_t id);
+
+/* Writes a line for each change (control/later.h). */
+void audit_write(const struct audit *audit, FILE *out);
+
+/* Returns whether the line is one of audit_write. */
+bool audit_reads(const char *line);
+
+/* Records the change that a line of audit_write has, unlogged and in the order
+ * of the times; changes that were recorded here meanwhile and are later get
+ * higher ids. */
+void audit_read(struct audit *audit, const char *line);
 
 #endif

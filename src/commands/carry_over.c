@@ -8,13 +8,19 @@
 
 #include "base/log.h"
 #include "base/text_out.h"
+#include "commands/audit.h"
 #include "commands/command.h"
 #include "commands/expiring.h"
 #include "commands/running.h"
 #include "control/drains.h"
 #include "control/later.h"
 #include "model/model.h"
+#include "model/server_change.h"
+#include "model/server_operator.h"
 #include "stats/answer.h"
+
+/* Why a server has the health that it is given. */
+#define BEFORE "as before the start of this process"
 
 static void
 write_commands(void *arg, const struct running_change *change)
@@ -22,9 +28,9 @@ write_commands(void *arg, const struct running_change *change)
 	fputs(change->commands, arg);
 }
 
-/* Writes the commands that set the health of a server which is down or
- * stopping.  What the agent said is set as such: without a check, the server
- * would never leave another `down`. */
+/* Writes the lines that set the health of a server which is down or stopping,
+ * for restore_health.  What the agent said is set as such: without a check, the
+ * server would never leave another `down`. */
 static void
 write_health(const struct server *s, FILE *out)
 {
@@ -70,6 +76,7 @@ carry_over_write_later(const struct command_env *env, FILE *out)
 {
 	if (env->expiring)
 		expiring_write(env->expiring, out);
+	audit_write(env->audit, out);
 	drains_write(env->control, out);
 }
 
@@ -101,10 +108,45 @@ run_later(const struct command_env *env, const char *line)
 		if (!expiring_read(
 		        env->expiring, command_of(words), line, &err))
 			log_left_out(line, err.text);
+	} else if (audit_reads(line)) {
+		audit_read(env->audit, line);
 	} else if (drains_reads(line)) {
 		if (!drains_read(env->control, line, &err))
 			log_left_out(line, err.text);
 	}
+}
+
+/* Sets the health that a line of write_health has.  The line has the form of a
+ * command, which processes of former versions run; here no operator is named as
+ * the cause.  Returns false, with nothing changed, for other lines. */
+static bool
+restore_health(const struct command_env *env, const char *line)
+{
+	char backend[CALL_NAME_SIZE], name[CALL_NAME_SIZE], what[8], word[12];
+	struct backend *b;
+	struct server *s;
+
+	if (sscanf(line, "set server %63[^/]/%63s %7s %11s", backend, name,
+	        what, word) != 4 ||
+	    (strcmp(what, "health") != 0 && strcmp(what, "agent") != 0))
+		return false;
+	b = model_find_backend(control_model(env->control), backend);
+	s = b ? backend_find_server(b, name) : NULL;
+	if (!s || (s->tracked && what[0] == 'h') ||
+	    (!s->agent.on && what[0] == 'a'))
+		return false;
+	if (what[0] == 'h') {
+		server_set_health(s,
+		    strcmp(word, "down") == 0 ? OPERATOR_DOWN
+		                              : OPERATOR_STOPPING,
+		    BEFORE);
+	} else {
+		server_set_agent(s, false, BEFORE);
+		/* A reload without an agent forgets this. */
+		s->state->agent_heard = true;
+	}
+	model_update(control_model(env->control));
+	return true;
 }
 
 static void
@@ -112,18 +154,23 @@ run_line(const struct command_env *env, char *line)
 {
 	struct command_mode mode = {
 	    .level = LEVEL_ADMIN, .peer.address = "the former process"};
+	/* The former process has recorded the changes. */
+	struct command_env unaudited = *env;
 	char copy[256];
 	struct answer_rest *rest;
 	struct text_out out;
 
+	if (restore_health(env, line))
+		return;
 	snprintf(copy, sizeof(copy), "%s", line);
 	if (!text_out_open(&out))
 		return;
-	rest = command_run(env, &mode, line, NULL, out.stream);
+	unaudited.audit = NULL;
+	rest = command_run(&unaudited, &mode, line, NULL, out.stream);
 	/* A change of a list has been made (list_task.h); this tells whether it
 	 * has failed. */
 	if (rest) {
-		(void)rest->more(rest, env, out.stream);
+		(void)rest->more(rest, &unaudited, out.stream);
 		mode.failed |= rest->failed;
 		rest->free(rest);
 	}

@@ -13,10 +13,11 @@
 #include "commands/call.h"
 
 /* Writes the commands that make each change of running.h again, one a line, and
- * those that set the health of servers that are down or stopping. */
+ * lines that set the health of servers that are down or stopping. */
 void carry_over_write(const struct command_env *env, FILE *out);
 
-/* Writes when changes expire, and the drains, one a line (control/later.h). */
+/* Writes when changes expire, the audit log, and the drains, one a line
+ * (control/later.h). */
 void carry_over_write_later(const struct command_env *env, FILE *out);
 
 /* Removes the lines about servers that the sources of sets have still to

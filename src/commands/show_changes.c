@@ -48,7 +48,8 @@ run_show_changes(struct call *call)
 	report_begin(&r, json, call->out);
 	report_head(&r, "");
 	for (uint64_t id = audit->n - max + 1; id <= audit->n; id++)
-		put_audit_change(&r, audit_at(audit, id));
+		if (audit_at(audit, id))
+			put_audit_change(&r, audit_at(audit, id));
 	report_end(&r);
 	return true;
 }

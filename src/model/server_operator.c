@@ -58,6 +58,13 @@ operator_set_admin(struct server *server, enum server_admin admin)
 void
 operator_set_health(struct server *server, enum operator_health health)
 {
+	server_set_health(server, health, BY);
+}
+
+void
+server_set_health(
+    struct server *server, enum operator_health health, const char *by)
+{
 	static const struct {
 		enum event_kind kind;
 		const char *word;
@@ -90,9 +97,9 @@ operator_set_health(struct server *server, enum operator_health health)
 		server_ramp_anew(server, clock_now_ms());
 	if (changed)
 		server_report_change(server, said[health].kind, LOG_LEVEL_INFO,
-		    "is %s: " BY, said[health].word);
+		    "is %s: %s", said[health].word, by);
 	if (pardoned)
-		ejection_report_end(server, BY);
+		ejection_report_end(server, by);
 }
 
 void

@@ -30,6 +30,11 @@ void operator_set_admin(struct server *server, enum server_admin admin);
  * sessions until a check passes.  Has no effect in maintenance. */
 void operator_set_health(struct server *server, enum operator_health health);
 
+/* Does the same for another reason than an operator's command, which `by` names
+ * in the event. */
+void server_set_health(
+    struct server *server, enum operator_health health, const char *by);
+
 /* Sets the health as if the agent had reported it. */
 void operator_set_agent(struct server *server, bool up);
 

@@ -79,11 +79,14 @@ setup() {
 	done
 	sessions_are() { [ "$(column b stot)" = "$1" ]; }
 	wait_for 10 sessions_are 3
+	ctl show changes >"$T/changes"
 	stop_lfproxy
 	equal "the mode of the file" 600 "$(stat -c %a "$STATE")"
 	[ ! -e "$STATE.new" ]
+	changes=$(cat "$T/changes")
 	start
 	changed
+	equal "changes" "$changes" "$(ctl show changes)"
 	equal "sessions" 3 "$(column b stot)"
 	equal "answer" b "$(fetch "http://$PORT/")"
 	wait_for 10 sessions_are 4

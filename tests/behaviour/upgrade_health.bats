@@ -104,5 +104,14 @@ begin_with_servers() {
 	status_is DOWN spare added || fail "$(stat_of spare added status)"
 	status_is DOWN tracks t
 	refute lfproxy_said 'could not be done again'
+	# An operator has said none of that, and who has said the rest is known.
+	shown=$(ctl show events)
+	[[ $shown == *'spare/down is down: as before the start of this process'* ]] ||
+	    fail "$shown"
+	refute grep -q ' down: the operator says so' <<<"$shown"
+	shown=$(ctl show changes)
+	[[ $shown == *"uid $UID, pid "*'server spare/enabled health: up -> down'* ]] ||
+	    fail "$shown"
+	refute grep -qE 'former process|spare/down' <<<"$shown"
 	stop_newest
 }

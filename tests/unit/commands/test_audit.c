@@ -47,6 +47,58 @@ ring_keeps_the_last_and_refuses_the_rest(void **state)
 	assert_null(audit_at(&audit, AUDIT_KEPT + 4));
 }
 
+/* Writes what audit has and reads it into *to. */
+static void
+hand_over(struct audit *to)
+{
+	char *text = NULL, *rest, *line;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	audit_write(&audit, out);
+	fclose(out);
+	rest = text;
+	while ((line = strsep(&rest, "\n")))
+		if (*line) {
+			assert_true(audit_reads(line));
+			audit_read(to, line);
+		}
+	free(text);
+}
+
+static void
+changes_of_another_process_keep_ids_and_come_first(void **state)
+{
+	static struct audit next;
+	char value[16];
+
+	(void)state;
+	memset(&next, 0, sizeof(next));
+	for (int i = 1; i <= AUDIT_KEPT + 3; i++) {
+		snprintf(value, sizeof(value), "%d", i);
+		audit_note(&audit, &nobody, "x", "", value);
+		audit.changes[(i - 1) % AUDIT_KEPT].wall_ms = (uint64_t)i;
+	}
+	hand_over(&next);
+	assert_int_equal(next.n, AUDIT_KEPT + 3);
+	assert_null(audit_at(&next, 3));
+	assert_memory_equal(
+	    audit_at(&next, 4), audit_at(&audit, 4), sizeof(audit.changes[0]));
+	/* The other process has recorded two changes already. */
+	memset(&next, 0, sizeof(next));
+	audit_note(&next, &nobody, "first", NULL, NULL);
+	audit_note(&next, &nobody, "second", NULL, NULL);
+	hand_over(&next);
+	assert_int_equal(next.n, AUDIT_KEPT + 2);
+	assert_string_equal(audit_at(&next, next.n)->what, "second");
+	assert_string_equal(audit_at(&next, next.n - 1)->what, "first");
+	for (uint64_t id = 3; id <= AUDIT_KEPT; id++) {
+		snprintf(value, sizeof(value), "%d", (int)id + 3);
+		assert_string_equal(audit_at(&next, id)->after, value);
+	}
+}
+
 static void
 long_and_strange_texts_are_cut_and_cleaned(void **state)
 {
@@ -107,6 +159,8 @@ main(void)
 	    cmocka_unit_test_setup(equal_values_are_no_change, setup),
 	    cmocka_unit_test_setup(
 	        ring_keeps_the_last_and_refuses_the_rest, setup),
+	    cmocka_unit_test_setup(
+	        changes_of_another_process_keep_ids_and_come_first, setup),
 	    cmocka_unit_test_setup(
 	        long_and_strange_texts_are_cut_and_cleaned, setup),
 	    cmocka_unit_test(peer_of_a_unix_socket_is_known),
