@@ -91,7 +91,6 @@ struct hap_proxy {
 	size_t n_binds, n_servers;
 	bool checks;     /* some server is checked */
 	bool check_port; /* the check names a port */
-	bool weights;    /* some server has a weight */
 	bool logs;       /* has a log line */
 	bool content;    /* has rules that look at a hello */
 	bool sticky;     /* `stick on` decides the balance */
@@ -209,7 +208,7 @@ void hap_scan_keys(struct hap_proxy *proxy);
 void hap_bind(struct hap_proxy *proxy, const struct hap_line *line);
 /* haproxy_server.c: converts a server line. */
 void hap_server(struct hap_proxy *proxy, const struct hap_line *line);
-/* Notes whether servers of the backend have checks and weights. */
+/* Notes whether servers of the backend have checks. */
 void hap_server_scan(struct hap_proxy *proxy);
 /* Reads `source ADDRESS ...` at words[*i].  Returns the value, or NULL if the
  * kernel chooses. */

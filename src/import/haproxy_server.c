@@ -338,12 +338,10 @@ hap_server_scan(struct hap_proxy *proxy)
 		if (line->reason || strncmp(word, "server", 6) != 0)
 			if (line->reason || !is_default)
 				continue;
-		proxy->weights |= is_service(line);
 		for (size_t j = first_option(line); j < line->words.n; j++) {
 			const char *option = line->words.word[j];
 
 			proxy->checks |= strcmp(option, "check") == 0;
-			proxy->weights |= strcmp(option, "weight") == 0;
 		}
 	}
 }
@@ -376,8 +374,9 @@ complete_options(struct server_state *server)
 		        arena_printf(
 		            &file->doc->arena, "%s-servers", proxy->name)));
 	report_server_tls(server);
-	if (proxy->weights && !option_of(server, "weight") &&
-	    !is_service(server->line))
+	/* With the weight of HAProxy, not ours, `set weight 1` brings a server
+	 * back after `set weight 0`. */
+	if (!option_of(server, "weight") && !is_service(server->line))
 		set_option(server, "weight", "1");
 	if (option_of(server, "on_up") && option_of(server, "backup") &&
 	    !*option_of(server, "backup")) {
