@@ -57,7 +57,6 @@ agent_obey(struct server *server, const struct agent_orders *orders)
 		    server, orders->up, secrets_mask(orders->why, &masked));
 		free(masked);
 	}
-	model_update(server->backend->model);
 }
 
 /* Copies the first line of the answer, as text.  Returns false if it is empty

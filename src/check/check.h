@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/list.h"
 #include "check/checker.h"
 #include "check/talk.h"
 #include "model/model.h"
@@ -27,12 +28,15 @@ struct check_schedule {
 	struct curl_loop *curl; /* NULL: no server has an http check */
 	uint64_t random;        /* state of the generator of the jitter */
 	struct check_delays delays;
+	struct list late;      /* checks that are due, the first one first */
+	ev_timer again;        /* active: starts late checks next */
 	unsigned turn;         /* ev_iteration of the last start */
 	uint64_t turn_ends_ns; /* no more starts in that iteration after this */
 };
 
 /* The check or the agent of one server, for as long as it is in the model. */
 struct check {
+	struct list node; /* in the schedule's late */
 	struct check_schedule *schedule;
 	struct ev_loop *loop; /* the schedule's */
 	struct server *server;
@@ -62,6 +66,11 @@ extern const struct check_ops check_http_ops;
 extern const struct check_ops check_talk_ops;
 extern const struct check_ops check_agent_ops;
 extern const struct check_ops check_script_ops;
+
+/* Makes a schedule, which was zeroed, without checks. */
+void check_schedule_init(struct check_schedule *schedule, struct ev_loop *loop);
+/* Ends the schedule.  Its checks have been freed. */
+void check_schedule_fini(struct check_schedule *schedule);
 
 /* Makes a check that waits for check_start_in.  preset NULL: the server's
  * agent.  Returns NULL when memory is short. */

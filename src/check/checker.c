@@ -223,8 +223,7 @@ checker_new(struct ev_loop *loop, const struct model *model,
 
 	if (!checker)
 		return -ENOMEM;
-	checker->schedule.loop = loop;
-	checker->schedule.random = clock_now_ns() | 1;
+	check_schedule_init(&checker->schedule, loop);
 	if (!checker_prepare(checker, model)) {
 		checker_free(checker);
 		return -ENOMEM;
@@ -267,6 +266,6 @@ checker_free(struct checker *checker)
 	if (!checker)
 		return;
 	free_entries(checker->entries, checker->n);
-	curl_loop_free(checker->schedule.curl);
+	check_schedule_fini(&checker->schedule);
 	free(checker);
 }

@@ -26,8 +26,8 @@
 struct checker;
 
 /* Makes a checker of the model, and starts its checks.  Borrows loop and model,
- * which must outlive the checker.  Results go to server_report_check.  Returns
- * 0 or -errno. */
+ * which must outlive the checker.  Results go to server_report_check; the
+ * caller calls model_update before the loop waits.  Returns 0 or -errno. */
 int checker_new(struct ev_loop *loop, const struct model *model,
     struct checker **ret_checker) MUST_CHECK;
 

@@ -236,8 +236,12 @@ run_until(struct fixture *f, bool (*holds)(struct fixture *f))
 
 	ev_timer_init(&look, on_guard, 0.01, 0.01);
 	ev_timer_start(f->loop, &look);
-	while (!holds(f) && clock_now_ms() < deadline)
+	while (!holds(f) && clock_now_ms() < deadline) {
 		ev_run(f->loop, EVRUN_ONCE);
+		/* As the control loop does. */
+		if (f->model)
+			model_update(f->model);
+	}
 	ev_timer_stop(f->loop, &look);
 	assert_true(holds(f));
 }
