@@ -38,7 +38,7 @@ struct admin {
 	struct sockets next; /* between prepare and commit; all NULL: none */
 	bool is_open;        /* the first commit is done */
 	struct list left;    /* clients of sockets that are closed */
-	struct client_slices slices;
+	struct ev_loop *loop;
 	struct command_env env;
 	struct audit audit;
 	struct expiring expiring;
@@ -103,7 +103,7 @@ pulse_start(struct admin *admin)
 	p->idle_percent = 100;
 	ev_init(&p->timer, on_pulse);
 	p->timer.data = admin;
-	aligned_timer_start(admin->slices.loop, &p->timer, PULSE_MS);
+	aligned_timer_start(admin->loop, &p->timer, PULSE_MS);
 }
 
 /* -- a reload -- */
@@ -168,7 +168,7 @@ open_socket(struct admin *admin, const struct admin_spec *spec, struct err *err)
 
 	if (of_start)
 		admin_directory_make(spec, &model->global);
-	socket = admin_socket_open(spec, &admin->env, &admin->slices, err);
+	socket = admin_socket_open(spec, &admin->env, admin->loop, err);
 	if (socket) {
 		admin->next.all[admin->next.n++] = socket;
 		return true;
@@ -235,7 +235,7 @@ admin_commit(struct admin *admin, struct changes *changes)
 	struct sockets before = admin->sockets;
 
 	/* The time-outs of clients that leave begin now. */
-	ev_now_update(admin->slices.loop);
+	ev_now_update(admin->loop);
 	for (size_t i = 0; i < before.n; i++)
 		if (!admin_socket_is_prepared(before.all[i]))
 			admin_socket_leave(
@@ -330,7 +330,7 @@ admin_open(struct control *control, struct err *err)
 	    .admin_view = &admin_view,
 	    .expiring = &admin->expiring};
 	expiring_init(&admin->expiring, &admin->env);
-	client_slices_init(&admin->slices, control_loop(control));
+	admin->loop = control_loop(control);
 	pulse_start(admin);
 	for (size_t i = 0; i < specs->n; i++)
 		if (!prepare_socket(admin, &admin->next.specs.all[i], err)) {
@@ -359,8 +359,7 @@ admin_close(struct admin *admin)
 		admin_socket_close(admin->sockets.all[i]);
 	admin_clients_close(&admin->left);
 	expiring_fini(&admin->expiring);
-	ev_timer_stop(admin->slices.loop, &admin->pulse.timer);
-	client_slices_fini(&admin->slices);
+	ev_timer_stop(admin->loop, &admin->pulse.timer);
 	sockets_fini(&admin->sockets);
 	free(admin);
 }

@@ -32,7 +32,7 @@ static const struct admin_socket_next no_next = {.file.fd = -1, .bound.fd = -1};
 struct admin_socket {
 	const struct admin_spec *spec;
 	const struct command_env *env;
-	struct client_slices *slices;
+	struct ev_loop *loop;
 	struct grants grants;
 	struct admin_bound bound;
 	ev_io io;
@@ -102,14 +102,11 @@ add_client(struct admin_socket *socket, int fd)
 		return;
 	}
 	client = client_new(
-	    socket->slices, fd, socket->env, &newcomer, socket, on_gone);
+	    socket->loop, fd, socket->env, &newcomer, socket, on_gone);
 	if (!client)
 		return;
 	list_append(&socket->clients, &client->node);
 	socket->clients_n++;
-	/* Read what it has sent before the next one is accepted: a client that
-	 * has sent nothing may be closed for another. */
-	client_slice_request(socket->slices, &client->slice);
 }
 
 /* Stops accepting for PAUSE_S: the connection stays in the backlog, so the
@@ -127,9 +124,9 @@ pause_admin_accept(struct admin_socket *socket, int error)
 		        ? "; raise the limit on open files (LimitNOFILE= in "
 		          "the unit)"
 		        : "");
-	ev_io_stop(socket->slices->loop, &socket->io);
+	ev_io_stop(socket->loop, &socket->io);
 	ev_timer_set(&socket->pause, PAUSE_S, 0.);
-	ev_timer_start(socket->slices->loop, &socket->pause);
+	ev_timer_start(socket->loop, &socket->pause);
 }
 
 static void
@@ -180,7 +177,7 @@ read_grants(
 
 struct admin_socket *
 admin_socket_open(const struct admin_spec *spec, const struct command_env *env,
-    struct client_slices *slices, struct err *err)
+    struct ev_loop *loop, struct err *err)
 {
 	struct admin_socket *socket = calloc(1, sizeof(*socket));
 
@@ -190,7 +187,7 @@ admin_socket_open(const struct admin_spec *spec, const struct command_env *env,
 	}
 	socket->spec = spec;
 	socket->env = env;
-	socket->slices = slices;
+	socket->loop = loop;
 	socket->bound.fd = -1;
 	socket->next = no_next;
 	list_init(&socket->clients);
@@ -209,7 +206,7 @@ static void
 start_accepting(struct admin_socket *socket)
 {
 	ev_io_set(&socket->io, socket->bound.fd, EV_READ);
-	ev_io_start(socket->slices->loop, &socket->io);
+	ev_io_start(socket->loop, &socket->io);
 }
 
 /* Closes the listening socket and removes its file if it is still ours.
@@ -217,8 +214,8 @@ start_accepting(struct admin_socket *socket)
 static int
 stop_listening(struct admin_socket *socket)
 {
-	ev_io_stop(socket->slices->loop, &socket->io);
-	ev_timer_stop(socket->slices->loop, &socket->pause);
+	ev_io_stop(socket->loop, &socket->io);
+	ev_timer_stop(socket->loop, &socket->pause);
 	return admin_unbind(&socket->bound, socket->spec);
 }
 
@@ -236,7 +233,7 @@ admin_socket_close(struct admin_socket *socket)
 void
 admin_socket_hold(struct admin_socket *socket)
 {
-	ev_io_stop(socket->slices->loop, &socket->io);
+	ev_io_stop(socket->loop, &socket->io);
 }
 
 void

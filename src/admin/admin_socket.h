@@ -6,7 +6,7 @@
 #ifndef ADMIN_ADMIN_SOCKET_H
 #define ADMIN_ADMIN_SOCKET_H
 
-#include "admin/client_slices.h"
+#include "admin/client.h"
 #include "commands/call.h"
 #include "base/err.h"
 #include "base/list.h"
@@ -20,7 +20,7 @@ struct admin_socket;
  * admin_socket_commit.  Borrows everything.  Returns NULL with err set on
  * failure. */
 struct admin_socket *admin_socket_open(const struct admin_spec *spec,
-    const struct command_env *env, struct client_slices *slices,
+    const struct command_env *env, struct ev_loop *loop,
     struct err *err) MUST_CHECK;
 
 /* Closes every connection, and removes the file if it is still ours.  socket

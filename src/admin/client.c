@@ -17,9 +17,9 @@ wait_for(struct client *client, int events)
 {
 	if (client->io.events == events && ev_is_active(&client->io))
 		return;
-	ev_io_stop(client->slices->loop, &client->io);
+	ev_io_stop(client->loop, &client->io);
 	ev_io_set(&client->io, client->fd, events);
-	ev_io_start(client->slices->loop, &client->io);
+	ev_io_start(client->loop, &client->io);
 }
 
 /* Returns the monotonic time in seconds; ev_now is the wall clock's. */
@@ -48,7 +48,7 @@ set_timer(struct client *client)
 	if (client->state == CLIENT_READING && client->line_at > 0.)
 		shorten(&client->timer.repeat,
 		    client->line_at + CLIENT_LINE_S - now_s());
-	ev_timer_again(client->slices->loop, &client->timer);
+	ev_timer_again(client->loop, &client->timer);
 }
 
 /* Notes that the client has completed something, and so is not stalled. */
@@ -72,7 +72,7 @@ linger(struct client *client)
 	client->state = CLIENT_LINGERING;
 	shutdown(client->fd, SHUT_WR);
 	client->timer.repeat = CLIENT_LINGER_S;
-	ev_timer_again(client->slices->loop, &client->timer);
+	ev_timer_again(client->loop, &client->timer);
 }
 
 /* Returns whether more input has arrived.  HAProxy reads on while it answers,
@@ -149,28 +149,14 @@ flush_output(struct client *client)
 	return true;
 }
 
-/* Reads and writes nothing until the next part of the answer is due. */
+/* Reads and writes nothing until the time is over; 0: until the next turn of
+ * the loop. */
 static void
-pause_answer(struct client *client, struct answer_rest *rest)
+pause_client(struct client *client, unsigned ms)
 {
-	struct ev_loop *loop = client->slices->loop;
-
-	ev_io_stop(loop, &client->io);
-	ev_timer_set(&client->pause, rest->pause_ms / 1000., 0.);
-	ev_timer_start(loop, &client->pause);
-	rest->pause_ms = 0;
-}
-
-/* Goes on after the pause, during which the peer's time-out did not count. */
-static void
-on_answer_due(struct ev_loop *loop, ev_timer *timer, int events)
-{
-	struct client *client = timer->data;
-
-	(void)loop;
-	(void)events;
-	note_progress(client);
-	client_slice_request(client->slices, &client->slice);
+	ev_io_stop(client->loop, &client->io);
+	ev_timer_set(&client->pause, ms / 1000., 0.);
+	ev_timer_start(client->loop, &client->pause);
 }
 
 static bool
@@ -181,7 +167,8 @@ step_answering(struct client *client)
 	if (answer->out)
 		return flush_output(client);
 	if (answer->rest && answer->rest->pause_ms > 0) {
-		pause_answer(client, answer->rest);
+		pause_client(client, answer->rest->pause_ms);
+		answer->rest->pause_ms = 0;
 		return false;
 	}
 	if (!client_answer_make(answer, client->env, &client->mode))
@@ -298,10 +285,8 @@ step_lingering(struct client *client)
 }
 
 static bool
-on_slice(struct client_slice *slice)
+take_step(struct client *client)
 {
-	struct client *client = container_of(slice, struct client, slice);
-
 	switch (client->state) {
 	case CLIENT_READING:
 		return step_reading(client);
@@ -313,14 +298,40 @@ on_slice(struct client_slice *slice)
 	return false;
 }
 
+/* Takes steps until the peer has to do something, or for CLIENT_TURN_NS.  May
+ * free the client. */
+static void
+serve_client(struct client *client)
+{
+	uint64_t end = clock_now_ns() + CLIENT_TURN_NS;
+
+	do
+		if (!take_step(client))
+			return;
+	while (clock_now_ns() < end);
+	pause_client(client, 0);
+}
+
 static void
 on_client_ready(struct ev_loop *loop, ev_io *io, int events)
 {
-	struct client *client = io->data;
+	(void)loop;
+	(void)events;
+	serve_client(io->data);
+}
+
+/* Goes on after a pause.  The peer's time-out does not count while the peer
+ * waits for an answer. */
+static void
+on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	struct client *client = timer->data;
 
 	(void)loop;
 	(void)events;
-	client_slice_request(client->slices, &client->slice);
+	if (client->state == CLIENT_ANSWERING && !client->answer.out)
+		note_progress(client);
+	serve_client(client);
 }
 
 static void
@@ -339,7 +350,7 @@ on_client_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 }
 
 struct client *
-client_new(struct client_slices *slices, int fd, const struct command_env *env,
+client_new(struct ev_loop *loop, int fd, const struct command_env *env,
     const struct command_mode *mode, void *owner,
     void (*gone)(struct client *client))
 {
@@ -351,9 +362,7 @@ client_new(struct client_slices *slices, int fd, const struct command_env *env,
 	}
 	memset(client, 0, offsetof(struct client, input.bytes));
 	list_init(&client->node);
-	client->slices = slices;
-	list_init(&client->slice.node);
-	client->slice.step = on_slice;
+	client->loop = loop;
 	client->fd = fd;
 	client->env = env;
 	client->owner = owner;
@@ -361,10 +370,10 @@ client_new(struct client_slices *slices, int fd, const struct command_env *env,
 	client->mode = *mode;
 	client->io.data = client->timer.data = client->pause.data = client;
 	ev_init(&client->timer, on_client_timeout);
-	ev_init(&client->pause, on_answer_due);
+	ev_init(&client->pause, on_pause_over);
 	ev_io_init(&client->io, on_client_ready, fd, EV_READ);
-	ev_io_start(slices->loop, &client->io);
 	note_progress(client);
+	pause_client(client, 0);
 	return client;
 }
 
@@ -381,10 +390,9 @@ client_leave(struct client *client)
 void
 client_close(struct client *client)
 {
-	list_remove(&client->slice.node);
-	ev_io_stop(client->slices->loop, &client->io);
-	ev_timer_stop(client->slices->loop, &client->timer);
-	ev_timer_stop(client->slices->loop, &client->pause);
+	ev_io_stop(client->loop, &client->io);
+	ev_timer_stop(client->loop, &client->timer);
+	ev_timer_stop(client->loop, &client->pause);
 	close(client->fd);
 	client_answer_fini(&client->answer);
 	client_input_fini(&client->input);
@@ -402,7 +410,7 @@ client_dismiss(struct client *client, const char *line)
 bool
 client_is_idle(const struct client *client)
 {
-	if (!list_empty(&client->slice.node))
+	if (ev_is_active(&client->pause))
 		return false;
 	return client->state == CLIENT_LINGERING ||
 	       (client->state == CLIENT_READING && !client->commanded);
@@ -411,6 +419,6 @@ client_is_idle(const struct client *client)
 ev_tstamp
 client_stalled_for(const struct client *client)
 {
-	return list_empty(&client->slice.node) ? now_s() - client->progress_at
-	                                       : 0.;
+	return ev_is_active(&client->pause) ? 0.
+	                                    : now_s() - client->progress_at;
 }

@@ -21,7 +21,10 @@
  *             closes, for at most a second: closing with unread input would
  *             make the peer's read fail after the answer.
  *
- * Clients that can go on take slices (client_slices.h).
+ * A client that can go on does so for CLIENT_TURN_NS in each turn of the loop,
+ * and a part of an answer takes ANSWER_PART_NS, so clients and other work of
+ * the loop take turns however many commands a client sends.  A single command
+ * is not interrupted.
  *
  * A client of a socket that is closed is closed when it has been answered.  If
  * no line is under way, it has CLIENT_LINGER_S to send one, so that a command
@@ -35,19 +38,19 @@
 
 #include "admin/client_answer.h"
 #include "admin/client_input.h"
-#include "admin/client_slices.h"
 #include "base/list.h"
 
 #define CLIENT_LINGER_S 1.0
 /* A line that has begun must end within this time, whatever the time-out is. */
 #define CLIENT_LINE_S 10.0
 
+#define CLIENT_TURN_NS (100 * 1000)
+
 enum client_state { CLIENT_READING, CLIENT_ANSWERING, CLIENT_LINGERING };
 
 struct client {
 	struct list node; /* in the owner's list, oldest first */
-	struct client_slice slice;
-	struct client_slices *slices;
+	struct ev_loop *loop;
 	void *owner;
 	void (*gone)(
 	    struct client *client); /* called before the client is freed */
@@ -55,7 +58,7 @@ struct client {
 	int fd;
 	enum client_state state;
 	ev_io io;
-	ev_timer timer, pause; /* pause: before the next part of an answer */
+	ev_timer timer, pause; /* pause: before the next step */
 	/* Seconds of clock_now_ns.  progress_at: when the client connected, or
 	 * last had a command or a whole part of an answer behind it.
 	 * line_at: when the line that is being read began; 0: none has begun.
@@ -70,9 +73,10 @@ struct client {
 
 /* Takes ownership of the non-blocking descriptor.  Returns NULL, with fd
  * closed, when memory is exhausted.  Copies the mode: peer, level and time-out.
- * The client frees itself when it is done, after calling gone.  Runs on the
- * control thread, as all functions below. */
-struct client *client_new(struct client_slices *slices, int fd,
+ * The client reads in the next turn of the loop, and frees itself when it is
+ * done, after calling gone.  Runs on the control thread, as all functions
+ * below. */
+struct client *client_new(struct ev_loop *loop, int fd,
     const struct command_env *env, const struct command_mode *mode, void *owner,
     void (*gone)(struct client *client));
 
@@ -92,8 +96,8 @@ bool client_is_idle(const struct client *client);
 
 /* Returns the seconds since the client connected, completed a command, or
  * received a whole part of an answer, whichever was last: a peer that sends or
- * receives single bytes is stalled all the same.  0 while the client waits for
- * a slice. */
+ * receives single bytes is stalled all the same.  0 while the client
+ * pauses. */
 ev_tstamp client_stalled_for(const struct client *client);
 
 #endif

@@ -54,7 +54,6 @@ run_clear_table(struct call *call)
 	static const struct listing_kind kind = {
 	    .size = sizeof(struct clear_listing),
 	    .step = clear_step,
-	    .steps_max = 1000,
 	};
 	const char *name = call_arg(call, 0);
 	const struct limit *limit;

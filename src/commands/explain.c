@@ -456,7 +456,6 @@ run_explain(struct call *call)
 	    .size = sizeof(struct explaining),
 	    .step = explain_step,
 	    .fini = explaining_fini,
-	    .steps_max = 16,
 	};
 	struct explaining *x = listing_new(call, &kind, false);
 	bool ok;

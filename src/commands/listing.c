@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/list.h"
 
 static bool
@@ -12,14 +13,16 @@ listing_continue(
     struct answer_rest *rest, const struct command_env *env, FILE *out)
 {
 	struct listing *l = container_of(rest, struct listing, rest);
+	uint64_t end_ns = clock_now_ns() + ANSWER_PART_NS;
 
 	l->report.out = out;
-	for (unsigned n = 0;
-	     n < l->kind->steps_max && ftell(out) < ANSWER_PART_SIZE; n++)
+	do
 		if (!l->kind->step(l, env)) {
 			report_end(&l->report);
 			return false;
 		}
+	while (rest->pause_ms == 0 && ftell(out) < ANSWER_PART_SIZE &&
+	       clock_now_ns() < end_ns);
 	return true;
 }
 

@@ -24,9 +24,6 @@ struct listing_kind {
 	bool (*step)(void *listing, const struct command_env *env);
 	/* Frees what the command's struct owns; may be NULL. */
 	void (*fini)(void *listing);
-	/* The most steps in one part, which take some 200 us and may write
-	 * nothing.  1 if the step may pause. */
-	unsigned steps_max;
 };
 
 struct listing {

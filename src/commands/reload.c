@@ -64,7 +64,6 @@ run_reload(struct call *call)
 	    .size = sizeof(struct reloading),
 	    .step = reload_step,
 	    .fini = reload_fini,
-	    .steps_max = 1,
 	};
 	struct reloading *r = listing_new(call, &kind, false);
 

@@ -110,7 +110,6 @@ run_show_acl(struct call *call)
 	    .size = sizeof(struct acl_listing),
 	    .head = "",
 	    .step = acl_listing_step,
-	    .steps_max = 200,
 	};
 	bool json = call_take_json(call);
 	struct acl_listing *l;

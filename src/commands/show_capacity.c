@@ -170,7 +170,6 @@ run_show_capacity(struct call *call)
 	    .size = sizeof(struct capacity_listing),
 	    .step = capacity_step,
 	    .fini = capacity_fini_listing,
-	    .steps_max = 16,
 	};
 	struct capacity_listing *l =
 	    listing_new(call, &kind, call_take_json(call));

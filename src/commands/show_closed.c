@@ -340,7 +340,6 @@ run_show_closed(struct call *call)
 	    .head = "",
 	    .step = closed_step,
 	    .fini = closed_fini,
-	    .steps_max = 1000,
 	};
 	struct closed_listing *l =
 	    listing_new(call, &kind, call_take_json(call));

@@ -58,7 +58,6 @@ run_show_expiring(struct call *call)
 	    .size = sizeof(struct expiring_listing),
 	    .head = "",
 	    .step = expiring_step,
-	    .steps_max = 32, /* more where many users are known */
 	};
 	struct expiring_listing *l =
 	    listing_new(call, &kind, call_take_json(call));

@@ -219,7 +219,6 @@ run_show_resolvers(struct call *call)
 	    .size = sizeof(struct resolver_listing),
 	    .head = "",
 	    .step = resolver_listing_step,
-	    .steps_max = 100,
 	};
 	struct resolver_listing *l =
 	    listing_new(call, &kind, call_take_json(call));

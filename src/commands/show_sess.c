@@ -395,7 +395,6 @@ run_show_sess(struct call *call)
 	    .size = sizeof(struct sess_listing),
 	    .head = "",
 	    .step = sess_step,
-	    .steps_max = 1000,
 	};
 	bool json = call_take_json(call);
 	uint64_t id = strtoull(call_arg(call, 0), NULL, 0);

@@ -123,7 +123,6 @@ list_certs(struct call *call, bool json)
 	    .size = sizeof(struct cert_listing),
 	    .step = cert_listing_step,
 	    .fini = cert_listing_fini,
-	    .steps_max = 100,
 	};
 	const struct spec *spec = control_model(call->env->control)->spec;
 	struct cert_listing *l = listing_new(call, &kind, json);

@@ -290,7 +290,6 @@ show_file(struct call *call, enum tls_trust part, const char *arg, bool json)
 	    .size = sizeof(struct trust_listing),
 	    .step = trust_listing_step,
 	    .fini = trust_listing_fini,
-	    .steps_max = 5,
 	};
 	struct trust_listing *l = listing_new(call, &kind, json);
 	char *name;

@@ -131,7 +131,6 @@ run_show_table(struct call *call)
 	    .size = sizeof(struct table_listing),
 	    .head = "",
 	    .step = table_listing_step,
-	    .steps_max = 64, /* an entry takes some us */
 	};
 	bool json = call_take_json(call);
 	const char *name = call_arg(call, 0);

@@ -335,7 +335,6 @@ run_show_tls(struct call *call)
 	    .size = sizeof(struct tls_listing),
 	    .head = "",
 	    .step = tls_listing_step,
-	    .steps_max = 16, /* a certificate takes 10 us */
 	};
 	bool json = call_take_json(call);
 	const char *name = call_arg(call, 0);

@@ -56,7 +56,6 @@ run_upgrade(struct call *call)
 	    .size = sizeof(struct upgrading),
 	    .step = upgrade_step,
 	    .fini = upgrade_fini_listing,
-	    .steps_max = 1,
 	};
 	const char *path = call_arg(call, 0);
 	struct upgrading *u;

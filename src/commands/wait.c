@@ -133,7 +133,6 @@ run_wait(struct call *call)
 	static const struct listing_kind kind = {
 	    .size = sizeof(struct waiting),
 	    .step = wait_step,
-	    .steps_max = 1,
 	};
 	const struct name_table *names =
 	    NAME_TABLE(conditions, sizeof(conditions) / sizeof(conditions[0]));

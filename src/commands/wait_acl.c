@@ -103,7 +103,6 @@ call_change_acl(struct call *call, acl_change_fn *run)
 	    .size = sizeof(struct acl_waiting),
 	    .step = acl_waiting_step,
 	    .fini = acl_waiting_fini,
-	    .steps_max = 1,
 	};
 	struct list_task *task = NULL;
 	struct acl_waiting *w;

@@ -17,7 +17,6 @@
 #define ANSWERS_MAX (512 * 1024)
 #define PATIENT     16
 
-static struct client_slices turns;
 static struct client *client;
 
 static void
@@ -38,16 +37,14 @@ take_answer(int peer)
 	return n < 0 && errno != EAGAIN ? 0 : n;
 }
 
-/* Rests and pauses are over at once. */
+/* Pauses are over at once; some end with the next turn of the loop. */
 static bool
 is_waiting(unsigned *waits)
 {
-	if (ev_is_active(&turns.pause)) {
-		fuzz_pass_ms(2);
-		return true;
-	}
 	if (!ev_is_active(&client->pause))
 		return false;
+	if (ev_timer_remaining(client->loop, &client->pause) <= 0.)
+		return true;
 	fuzz_pass_ms(500);
 	return ++*waits < WAITS_MAX;
 }
@@ -97,11 +94,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t first = size % 2 ? size / 2 : 0;
 	int pair[2];
 
-	if (!turns.loop)
-		client_slices_init(&turns, w->loop);
 	ENSURE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	           0, pair) == 0);
-	client = client_new(&turns, pair[0], &w->env, &mode, NULL, on_gone);
+	client = client_new(w->loop, pair[0], &w->env, &mode, NULL, on_gone);
 	ENSURE(client);
 	/* Half a line, or what comes while an answer is given. */
 	if (first > 0) {

@@ -17,7 +17,6 @@
 
 static const struct command_env env = {NULL};
 static struct ev_loop *loop;
-static struct client_slices slices;
 static struct client *client;
 static int peer;
 static bool gone;
@@ -47,8 +46,7 @@ setup_with_timeout(double timeout_s)
 	peer = pair[1];
 	gone = got_end = false;
 	got_n = 0;
-	client_slices_init(&slices, loop);
-	client = client_new(&slices, pair[0], &env, &mode, NULL, on_gone);
+	client = client_new(loop, pair[0], &env, &mode, NULL, on_gone);
 	return client ? 0 : -1;
 }
 
@@ -74,7 +72,6 @@ teardown(void **state)
 		client_close(client);
 	if (peer >= 0)
 		close(peer);
-	client_slices_fini(&slices);
 	ev_loop_destroy(loop);
 	return 0;
 }
@@ -93,7 +90,7 @@ slice(void)
 }
 
 /* Turns until nothing has come for a while, in which the client did not just
- * rest between two of its slices, or the end has. */
+ * pause between two turns, or the end has. */
 static const char *
 talk(const char *text)
 {
@@ -101,7 +98,7 @@ talk(const char *text)
 	    send(peer, text, strlen(text), 0), (ssize_t)strlen(text));
 	for (int i = 0; i < 200 && !got_end; i++) {
 		slice();
-		if (ev_is_active(&slices.pause))
+		if (!gone && ev_is_active(&client->pause))
 			i = 0;
 	}
 	return got;
@@ -314,7 +311,8 @@ ask_too_much(void)
 	size_t sent = 0, refused = 0;
 
 	assert_true(send(peer, "prompt\n", 7, 0) == 7);
-	/* Between its slices it rests: it may still have answers to make. */
+	/* Between two turns the client pauses: it may still have answers to
+	 * make. */
 	while (
 	    (refused < 200 || !waits_to_write()) && clock_now_ms() < deadline) {
 		ssize_t n = send(peer, help, sizeof(help) - 1, MSG_NOSIGNAL);

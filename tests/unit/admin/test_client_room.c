@@ -18,7 +18,6 @@
 
 static const struct command_env env = {NULL};
 static struct ev_loop *loop;
-static struct client_slices slices;
 static struct list clients;
 static double later_s;
 
@@ -46,7 +45,6 @@ setup(void **state)
 	clock_replace(shifted);
 	list_init(&clients);
 	loop = ev_loop_new(EVFLAG_AUTO);
-	client_slices_init(&slices, loop);
 	return 0;
 }
 
@@ -56,7 +54,6 @@ teardown(void **state)
 	(void)state;
 	list_for_each_safe (node, &clients)
 		client_close(container_of(node, struct client, node));
-	client_slices_fini(&slices);
 	ev_loop_destroy(loop);
 	clock_replace(NULL);
 	return 0;
@@ -80,8 +77,10 @@ join_as(struct command_mode mode)
 	assert_int_equal(
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
 	close(pair[1]);
-	c = client_new(&slices, pair[0], &env, &mode, NULL, on_gone);
+	c = client_new(loop, pair[0], &env, &mode, NULL, on_gone);
 	assert_non_null(c);
+	/* Its first turn is over. */
+	ev_timer_stop(loop, &c->pause);
 	c->commanded = true;
 	list_append(&clients, &c->node);
 	return c;
