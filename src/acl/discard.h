@@ -9,9 +9,8 @@
 
 #include "acl/content.h"
 
-/* Frees the content as acl_content_free does: a large one on a thread of its
- * own, or at once if no thread can be started.  No other thread may use the
- * content.  Accepts NULL. */
+/* Frees the content as acl_content_free does: a large one by the worker
+ * (worker_call).  No other thread may use the content.  Accepts NULL. */
 void acl_content_discard(struct acl_content *content);
 
 /* Frees the table as acl_table_free does, in the same way.  Accepts NULL. */

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/text.h"
+#include "base/worker.h"
 #include "control/limits.h"
 #include "control/reload.h"
 #include "control/server_sockets.h"
@@ -37,6 +38,9 @@
 
 /* How often clean_up runs while a reload has left something behind. */
 #define TIDY_MS 250
+/* How long the end of the process waits for jobs of the worker that run, such
+ * as one that reads a file. */
+#define WORKER_STOP_MS 5000
 
 /* Frees what a reload has left behind and nothing uses any more. */
 static void
@@ -273,6 +277,7 @@ control_start(struct control *control, struct err *err)
 		return err_set(
 		    err, "the log cannot be started: %s", strerror(-rc));
 	/* From here on threads run, with the rights of the user. */
+	worker_start(c->loop);
 	server_names_start(c);
 	/* Open the access logs with the user's rights: the user must be able to
 	 * open them again. */
@@ -329,13 +334,14 @@ control_run(struct control *control)
 	log_info("stopped with %u session%s left", left, text_s(left));
 }
 
-void
+bool
 control_free(struct control *control)
 {
 	struct control *c = control;
+	bool stopped;
 
 	if (!c)
-		return;
+		return true;
 	upgrade_fini(c);
 	session_sender_stop(c->sender);
 	session_receiver_free(c->receiver);
@@ -347,6 +353,11 @@ control_free(struct control *control)
 	list_tasks_fini(&c->list_tasks);
 	tls_upkeep_fini(&c->tls_upkeep);
 	sets_fini(c);
+	stopped = worker_stop(WORKER_STOP_MS);
+	if (!stopped)
+		log_warning("threads that read files, or compute, have not "
+		            "ended in %d s: they are left behind",
+		    WORKER_STOP_MS / 1000);
 	if (c->loop)
 		task_timer_fini(&c->task_timer);
 	server_names_fini(c);
@@ -362,12 +373,13 @@ control_free(struct control *control)
 	proxy_fini(&c->proxy);
 	model_free(c->model);
 	grace_free(c->grace);
-	if (c->loop)
+	if (c->loop && stopped)
 		ev_loop_destroy(c->loop);
 	for (size_t i = 0; i < c->files_n; i++)
 		free(c->files[i]);
 	free(c->files);
 	free(c);
+	return stopped;
 }
 
 struct ev_loop *

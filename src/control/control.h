@@ -99,8 +99,10 @@ void control_follow(
 /* Runs the loop.  Returns when lfproxy has stopped. */
 void control_run(struct control *control);
 
-/* Ends all threads, closes all sockets and frees the control.  Accepts NULL. */
-void control_free(struct control *control);
+/* Ends all threads, closes all sockets and frees the control.  Returns false if
+ * a job of the worker was left behind (worker_stop): then the process has to
+ * end by _exit(2).  Accepts NULL. */
+bool control_free(struct control *control);
 
 /* Accessors.  The control owns what they return. */
 struct ev_loop *control_loop(struct control *control);

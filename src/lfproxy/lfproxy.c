@@ -163,6 +163,7 @@ run_daemon(struct spec *spec, const struct options *options)
 	struct err err;
 	char *files;
 	int status = EXIT_STATUS_SYSTEM;
+	bool whole;
 
 	/* lfproxy works without the service manager's sockets as well. */
 	if (!inherited_from_manager(&err))
@@ -180,10 +181,16 @@ run_daemon(struct spec *spec, const struct options *options)
 	else
 		takeover_failed(err.text);
 	endpoints_close(endpoints);
-	control_free(control);
+	whole = control_free(control);
 	notify_close();
 	free(files);
-	return status == EXIT_STATUS_OK ? status : print_error(status, &err);
+	if (status != EXIT_STATUS_OK)
+		(void)print_error(status, &err);
+	/* A thread that was left behind may be using a library that the
+	 * handlers of exit(3) take down. */
+	if (!whole)
+		_exit(status);
+	return status;
 }
 
 /* Prints the name of each file that was read. */

@@ -5,15 +5,19 @@
 #include "acl/discard.h"
 
 #include <endian.h>
+#include <ev.h>
 #include <malloc.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/worker.h"
 #include "unit.h"
 
 /* A thread that has ended leaves memory behind, and so does the arena of
  * another one. */
 #define SLACK 65536u
+
+static struct ev_loop *loop;
 
 static struct acl_content *
 make_content(uint32_t n)
@@ -43,9 +47,8 @@ heap_bytes(void)
 static void
 await_heap(size_t bytes)
 {
-	for (unsigned i = 0; i < 1000 && heap_bytes() > bytes; i++)
-		usleep(10000);
-	assert_true(heap_bytes() <= bytes);
+	assert_true(
+	    unit_wait((ev_run(loop, EVRUN_NOWAIT), heap_bytes() <= bytes)));
 }
 
 static void
@@ -81,6 +84,24 @@ discarded_tables_are_freed(void **state)
 	}
 }
 
+static int
+begin(void **state)
+{
+	(void)state;
+	loop = ev_loop_new(EVFLAG_AUTO);
+	worker_start(loop);
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	assert_true(worker_stop(UNIT_DEADLINE_S * 1000));
+	ev_loop_destroy(loop);
+	return 0;
+}
+
 int
 main(void)
 {
@@ -90,5 +111,5 @@ main(void)
 	};
 
 	unit_watchdog();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin, end);
 }
