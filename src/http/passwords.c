@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
-#include "base/thread.h"
 
-#define NICE_MOST 19
+/* Guesses cost sessions nothing. */
+static struct work_queue checks = {.at_once = 1, .nice = 19};
 
 struct password_check {
+	struct work work;
 	struct list node;
 	struct passwords *passwords;
 	struct password_queue *queue;
@@ -23,7 +23,6 @@ struct password_check {
 	char name[USER_NAME_SIZE], password[PASSWORD_SIZE];
 	password_done *done; /* NULL: the caller has gone */
 	void *arg;
-	/* The thread's until it has sent `ended`. */
 	struct password_verdict verdict;
 };
 
@@ -35,20 +34,16 @@ free_check(struct password_check *c)
 	free(c);
 }
 
-static void *
-passwords_thread(void *arg)
+static void
+run_check(struct work *work)
 {
-	struct password_check *c = arg;
+	struct password_check *c =
+	    container_of(work, struct password_check, work);
 	struct password_verdict *v = &c->verdict;
 
-	(void)pthread_setname_np(pthread_self(), "lfproxy-users");
-	/* On Linux the nice value is the thread's.  0: the calling one. */
-	(void)setpriority(PRIO_PROCESS, 0, NICE_MOST);
 	v->stamp = users_stamp_read(c->path);
 	v->ok = users_authenticate(
 	    c->path, c->name, c->password, &v->user, &v->err);
-	ev_async_send(c->passwords->loop, &c->passwords->ended);
-	return NULL;
 }
 
 static void
@@ -80,27 +75,21 @@ take_next(struct passwords *p)
 	return c;
 }
 
-/* Counts the attempt and starts the thread.  Returns false with the verdict
- * filled if the address has to wait, or no thread can be started. */
+/* Counts the attempt and gives the check to the worker.  Returns false with the
+ * verdict filled if the address has to wait. */
 static bool
 begin_check(struct passwords *p, struct password_check *c)
 {
 	uint64_t now_ms = clock_now_ms();
-	int rc;
 
 	c->verdict.wait_ms =
 	    http_failures_wait_ms(&p->failures, &c->from, now_ms);
 	if (c->verdict.wait_ms > 0)
 		return false;
 	p->present = c;
-	rc = thread_start(&p->thread, NULL, passwords_thread, c);
-	if (rc == 0) {
-		http_failures_add(&p->failures, &c->from, now_ms);
-		return true;
-	}
-	p->present = NULL;
-	return err_set(
-	    &c->verdict.err, "no thread can be started: %s", strerror(rc));
+	http_failures_add(&p->failures, &c->from, now_ms);
+	worker_submit(&c->work);
+	return true;
 }
 
 /* Begins the next check, unless one is under way. */
@@ -114,28 +103,28 @@ begin_next(struct passwords *p)
 			end_check(c);
 }
 
-/* Ends the check that was under way, whose thread has ended. */
+/* Ends the check that was under way.  ECANCELED: passwords_stop has done so. */
 static void
-end_present(struct passwords *p)
+end_present(struct work *work, int error)
 {
-	struct password_check *c = p->present;
+	struct password_check *c =
+	    container_of(work, struct password_check, work);
+	struct passwords *p = c->passwords;
 
-	(void)pthread_join(p->thread, NULL);
+	if (error == ECANCELED) {
+		free_check(c);
+		return;
+	}
+	if (error != 0)
+		err_set(&c->verdict.err, "no thread can be started: %s",
+		    strerror(error));
 	p->present = NULL;
 	if (c->verdict.ok)
 		http_failures_forget(&p->failures, &c->from);
 	else if (c->verdict.err.text[0])
 		http_failures_take_back(&p->failures, &c->from);
 	end_check(c);
-}
-
-static void
-on_check_ended(struct ev_loop *loop, ev_async *ended, int events)
-{
-	(void)loop;
-	(void)events;
-	end_present(ended->data);
-	begin_next(ended->data);
+	begin_next(p);
 }
 
 static void
@@ -153,10 +142,19 @@ passwords_start(struct passwords *passwords, struct ev_loop *loop)
 	passwords->present = NULL;
 	list_init(&passwords->known.waiting);
 	list_init(&passwords->others.waiting);
-	ev_async_init(&passwords->ended, on_check_ended);
 	ev_timer_init(&passwords->begin, on_begin, 0., 0.);
-	passwords->ended.data = passwords->begin.data = passwords;
-	ev_async_start(loop, &passwords->ended);
+	passwords->begin.data = passwords;
+}
+
+/* Gives the check an error as its verdict. */
+static void
+refuse_check(const struct password_check *c)
+{
+	struct password_verdict v = {.ok = false};
+
+	err_set(&v.err, "the HTTP port closes");
+	if (c->done)
+		c->done(c->arg, &v);
 }
 
 static void
@@ -167,8 +165,8 @@ stop_queue(struct password_queue *queue)
 		    container_of(node, struct password_check, node);
 
 		remove_from_queue(c);
-		err_set(&c->verdict.err, "the HTTP port closes");
-		end_check(c);
+		refuse_check(c);
+		free_check(c);
 	}
 }
 
@@ -177,10 +175,11 @@ passwords_stop(struct passwords *passwords)
 {
 	if (!passwords->loop)
 		return;
-	ev_async_stop(passwords->loop, &passwords->ended);
 	ev_timer_stop(passwords->loop, &passwords->begin);
-	if (passwords->present)
-		end_present(passwords);
+	if (passwords->present) {
+		refuse_check(passwords->present);
+		worker_cancel(&passwords->present->work);
+	}
 	stop_queue(&passwords->known);
 	stop_queue(&passwords->others);
 }
@@ -236,6 +235,8 @@ password_check(struct passwords *passwords, const char *path,
 	c = check_new(path, name, password);
 	if (!c)
 		return -ENOMEM;
+	c->work = (struct work){
+	    .queue = &checks, .run = run_check, .done = end_present};
 	c->passwords = passwords;
 	c->queue = queue;
 	c->from = *from;
@@ -244,7 +245,7 @@ password_check(struct passwords *passwords, const char *path,
 	list_append(&queue->waiting, &c->node);
 	queue->n++;
 	/* The check begins in a later turn of the loop: done is not called from
-	 * within this function, even if no thread can be started. */
+	 * within this function, even if the address has to wait. */
 	if (!passwords->present)
 		ev_timer_start(passwords->loop, &passwords->begin);
 	return 0;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT
- * Checks passwords in a thread of its own, one after another: a good hash takes
- * a tenth of a second of CPU, which the control loop does not have.
+ * Checks passwords by the worker, one after another: a good hash takes a tenth
+ * of a second of CPU, which the control loop does not have.
  *
- *   password_check --queue--> thread (the file of users, crypt) --> done
+ *   password_check --queue--> worker (the file of users, crypt) --> done
  *
  * An attempt counts against its address when its check begins (failures.h), and
  * is refused then if the address has to wait.  Networks from which users have
  * signed in have a queue of their own, which is served first, so guesses from
  * many addresses do not keep these users out.
  *
- * The thread has the lowest priority, so guesses cost sessions nothing.  All
+ * The checks have the lowest priority, so guesses cost sessions nothing.  All
  * functions run on the control thread, as does done.
  */
 #ifndef HTTP_PASSWORDS_H
 #define HTTP_PASSWORDS_H
 
 #include <ev.h>
-#include <pthread.h>
 #include <stdbool.h>
 
 #include "base/list.h"
+#include "base/worker.h"
 #include "config/users_file.h"
 #include "http/failures.h"
 #include "http/sessions.h"
@@ -33,15 +33,13 @@ struct password_check;
 
 struct passwords {
 	struct ev_loop *loop;
-	ev_async ended; /* sent by the thread, as its last act */
 	ev_timer begin;
 	struct password_queue {
 		struct list waiting;
 		unsigned n;
 	} known, others;
 	struct http_failures failures;
-	struct password_check *present; /* in the thread; NULL: none */
-	pthread_t thread;
+	struct password_check *present; /* the worker's; NULL: none */
 };
 
 struct password_verdict {
@@ -57,8 +55,7 @@ typedef void password_done(void *arg, const struct password_verdict *verdict);
 /* Prepares for checks, whose verdicts will come on the loop. */
 void passwords_start(struct passwords *passwords, struct ev_loop *loop);
 
-/* Ends all checks: waits for the verdict of the one that is under way, and
- * gives those that wait an error. */
+/* Ends all checks, with an error as their verdict. */
 void passwords_stop(struct passwords *passwords);
 
 /* Checks the password by the file at path.  done is called once, never from
