@@ -147,7 +147,8 @@ TOOLS       := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.
 	tests/tools/preload/*.c)) \
 	$(B)/lab/lab_load
 # tests/unit/LAYER/test_*.c is one program each; other files there are shared.
-UNIT_SRC    := $(wildcard tests/unit/*/test_*.c)
+UNIT_LAYERS ?= $(LAYERS)
+UNIT_SRC    := $(wildcard $(UNIT_LAYERS:%=tests/unit/%/test_*.c))
 # ThreadSanitizer has nothing to find where tests start no thread: those of whole
 # folders, and some.
 ifeq ($(MODE),tsan)

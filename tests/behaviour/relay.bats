@@ -5,7 +5,7 @@
 
 load helpers
 
-# bats test_tags=covered
+# bats test_tags=covered,machine
 @test "relay: an IPv4 listener in front of an IPv4 server" {
 	start_app a
 	web a
@@ -121,7 +121,7 @@ download() {
 	equal "bytes in the log" "$size" "${S[bytes]}"
 }
 
-# bats test_tags=covered
+# bats test_tags=covered,machine
 @test "relay: 64 MiB from client to server arrive unchanged" {
 	upload "$(scaled 67108864)"
 }
@@ -152,7 +152,7 @@ download() {
 	[[ $output == *"ok=1 "*"failed=0 up=$size down=$size "* ]]
 }
 
-# bats test_tags=covered
+# bats test_tags=covered,machine
 @test "relay: a client that ended its half still gets the whole answer" {
 	# sha256sum answers only after the end of what it reads.
 	spawn s socat -t 60 "UNIX-LISTEN:$T/s.sock,fork" EXEC:sha256sum
@@ -305,7 +305,7 @@ echoes() {
 	echoes adaptive 2
 }
 
-# bats test_tags=covered
+# bats test_tags=covered,machine
 @test "relay: 64 echoed streams, adaptive, 4 threads" {
 	echoes adaptive 4
 }

@@ -294,7 +294,7 @@ no_pool() {
 	fetch "$(url)"
 }
 
-# bats test_tags=covered
+# bats test_tags=covered,machine
 @test "reload: servers come, go and change under a session that stays" {
 	start_app a
 	start_app b

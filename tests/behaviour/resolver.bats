@@ -59,6 +59,7 @@ counts() {
 	[ "$(counted "$1")" -ge "$2" ]
 }
 
+# bats test_tags=machine
 @test "resolver: a server follows its name when the TTL is over" {
 	start_names
 	names 'db ttl=1 127.0.0.1'

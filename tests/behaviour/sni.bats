@@ -178,7 +178,7 @@ events() {
 	answers b xxx --raw zzz --piece 1
 }
 
-# bats test_tags=covered
+# bats test_tags=covered,machine
 @test "sni: a hello of many records, or of many segments, is read and arrives whole" {
 	takers a b
 	names a b <<-END

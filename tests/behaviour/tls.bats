@@ -8,7 +8,7 @@ load helpers
 load stat
 load tls
 
-# bats test_tags=covered
+# bats test_tags=covered,machine
 @test "tls: curl gets a plain server's answer over TLS 1.2 and 1.3" {
 	setup_site
 	terminate "cert = $T/www.example.pem"
@@ -108,6 +108,7 @@ load tls
 	equal "the first by name" one.example "$(subject -noservername)"
 }
 
+# bats test_tags=machine
 @test "tls: an RSA and an ECDSA certificate serve one name" {
 	start_app a
 	SERVERS=(a)

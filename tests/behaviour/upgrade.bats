@@ -11,7 +11,7 @@ load rights
 load ctl
 load upgrade
 
-# bats test_tags=covered
+# bats test_tags=covered,machine
 @test "upgrade: another process has the listeners, the admin socket and the HTTP port" {
 	local http
 

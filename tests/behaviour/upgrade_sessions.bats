@@ -13,6 +13,7 @@ sessions_are() {
 	[ "$(of_info CurrConns)" = "$1" ]
 }
 
+# bats test_tags=machine
 @test "upgrade: streams go on in the other process, and no byte is lost" {
 	start_streams s
 	start_app a
