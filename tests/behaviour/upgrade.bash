@@ -218,3 +218,9 @@ load_site() {
 		[backend app]
 	END
 }
+
+# put_names LINE: the file of nametool.py, whole at any moment.
+put_names() {
+	echo "$1" >"$T/names.new"
+	mv "$T/names.new" "$T/names"
+}

@@ -71,7 +71,7 @@ begin_with_name() {
 
 	start_app a
 	port=$(addr a | sed 's/.*://')
-	echo 'db 127.0.0.1' >"$T/names"
+	put_names 'db 127.0.0.1'
 	serve names python3 -B "$ROOT/tests/behaviour/nametool.py" "$T/names"
 	site >"$T/lfproxy.ini"
 	cat >>"$T/lfproxy.ini" <<-END
@@ -83,7 +83,7 @@ begin_with_name() {
 	launch_lfproxy -c "$T/lfproxy.ini"
 	FIRST=$LFPROXY_PID
 	PORT=$(listening web)
-	echo 'db silent' >"$T/names"
+	put_names 'db silent'
 }
 
 more_asked() {
@@ -98,7 +98,7 @@ begin_slow_upgrade() {
 }
 
 end_slow_upgrade() {
-	echo 'db 127.0.0.1' >"$T/names"
+	put_names 'db 127.0.0.1'
 	finish upgrade 30
 	[[ $output == *" has taken over "* ]] || fail "$output"
 	LFPROXY_PID=$(pid_now)

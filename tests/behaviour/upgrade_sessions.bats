@@ -656,7 +656,7 @@ for s in json.load(sys.stdin):
 @test "upgrade: the other process waits for the names of its servers" {
 	local asked
 
-	echo 'db 127.0.0.1' >"$T/names"
+	put_names 'db 127.0.0.1'
 	serve names python3 -B "$ROOT/tests/behaviour/nametool.py" "$T/names"
 	slow_server s
 	site >"$T/lfproxy.ini"
@@ -671,12 +671,12 @@ for s in json.load(sys.stdin):
 	asks c named
 	wait_for 10 has_line s 'got named'
 	# The first question of the other process is not answered.
-	echo 'db silent' >"$T/names"
+	put_names 'db silent'
 	asked=$(wc -l <"$T/names.asked")
 	more_asked() { [ "$(wc -l <"$T/names.asked")" -gt "$asked" ]; }
 	spawn upgrade "$CTL" -S "$ADMIN" upgrade
 	wait_for 20 more_asked
-	echo 'db 127.0.0.1' >"$T/names"
+	put_names 'db 127.0.0.1'
 	finish upgrade 30
 	[[ $output == *" and 1 session" ]] || fail "$output"
 	wait_for 10 ended "$FIRST"

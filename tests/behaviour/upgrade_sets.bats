@@ -10,7 +10,7 @@ load upgrade
 
 # begin_with_set: lfproxy whose one server s is a member of a set, by a name.
 begin_with_set() {
-	echo 'db 127.0.0.1' >"$T/names"
+	put_names 'db 127.0.0.1'
 	serve names python3 -B "$ROOT/tests/behaviour/nametool.py" "$T/names"
 	serve s "${UPGRADE_TOOL[@]}" server
 	site >"$T/lfproxy.ini"
@@ -41,11 +41,11 @@ more_asked() {
 	ctl set weight app/m1 7
 	ctl set maxconn server app/m1 9 for 1h
 	# The first question of the other process is not answered.
-	echo 'db silent' >"$T/names"
+	put_names 'db silent'
 	asked=$(wc -l <"$T/names.asked")
 	spawn upgrade "$CTL" -S "$ADMIN" upgrade
 	wait_for 20 more_asked "$asked"
-	echo 'db 127.0.0.1' >"$T/names"
+	put_names 'db 127.0.0.1'
 	finish upgrade 30
 	[[ $output == *" and 1 session" ]] || fail "$output"
 	wait_for 10 ended "$FIRST"
@@ -64,13 +64,13 @@ more_asked() {
 @test "upgrade: a set that nobody answers for holds up no upgrade" {
 	begin_with_set
 	ctl set weight app/m1 7
-	echo 'db silent' >"$T/names"
+	put_names 'db silent'
 	upgrade
 	[[ $UPGRADED == *" and 0 sessions; 1 session of process $FIRST "* ]] ||
 	    fail "$UPGRADED"
 	wait_for 10 lfproxy_said \
 	    "'set weight app/m1 7' could not be done again"
-	echo 'db 127.0.0.1' >"$T/names"
+	put_names 'db 127.0.0.1'
 	wait_for 30 has_member
 	signal s USR1
 	finish c 30
