@@ -361,10 +361,12 @@ def look(browser, stage, checks):
 
 
 def press(browser, name):
-    """Clicks on the button of that name, as a pointer does."""
-    browser.evaluate(
-        "[...document.querySelectorAll('button')].find((b) => "
-        f"b.checkVisibility() && (b.getAttribute('aria-label') || b.textContent) === {name!r}).click()")
+    """Clicks on the button of that name when it shows, as a pointer does."""
+    button = (
+        "[...document.querySelectorAll('button')].find((b) => b.checkVisibility()"
+        f" && (b.getAttribute('aria-label') || b.textContent) === {name!r})")
+    browser.wait(f"!!{button}")
+    browser.evaluate(f"{button}.click()")
 
 
 def fill(browser, name, text, event="input"):
