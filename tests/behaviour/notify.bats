@@ -175,7 +175,7 @@ configuration() {
 	"$ctl" -S "$T/admin.sock" show info >/dev/null
 	equal "signs of life" "$n" "$(grep -c '^WATCHDOG' "$T/manager.out")"
 	kill -KILL "$LFPROXY_PID"
-	wait "$LFPROXY_PID" || true
+	wait "$LFPROXY_PID" || equal "exit status" 137 $?
 	LFPROXY_PID=
 }
 

@@ -79,7 +79,7 @@ join_as(struct command_mode mode)
 	close(pair[1]);
 	c = client_new(loop, pair[0], &env, &mode, NULL, on_gone);
 	assert_non_null(c);
-	/* Its first turn is over. */
+	/* The client's first turn is over. */
 	ev_timer_stop(loop, &c->pause);
 	c->commanded = true;
 	list_append(&clients, &c->node);

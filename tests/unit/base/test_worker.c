@@ -409,7 +409,7 @@ stop_cancels_jobs_in_each_state_and_leaves_those_that_hang(void **state)
 
 	(void)state;
 	worker_call(&one, note_call, &called);
-	/* One job has ended, but not in the loop. */
+	/* The job `runs` has ended; the loop does not know. */
 	assert_true(unit_wait(atomic_load_acquire(&runs->work.ended)));
 	assert_false(worker_stop(10));
 	assert_int_equal(waits->error, ECANCELED);
@@ -418,7 +418,7 @@ stop_cancels_jobs_in_each_state_and_leaves_those_that_hang(void **state)
 	assert_int_equal(called, 1);
 	assert_int_equal(runs->ends, 1);
 	assert_int_equal(runs->error, ECANCELED);
-	/* What was held was left behind. */
+	/* The held job was left behind. */
 	assert_int_equal(held->ends, 0);
 	atomic_store_release(&let_go, true);
 	assert_int_equal(pthread_join(held->work.thread, NULL), 0);

@@ -238,7 +238,7 @@ run_until(struct fixture *f, bool (*holds)(struct fixture *f))
 	ev_timer_start(f->loop, &look);
 	while (!holds(f) && clock_now_ms() < deadline) {
 		ev_run(f->loop, EVRUN_ONCE);
-		/* As the control loop does. */
+		/* The control loop does this before it waits. */
 		if (f->model)
 			model_update(f->model);
 	}
