@@ -10,7 +10,7 @@
 static bool
 is_spare(const struct pool_thread *self)
 {
-	const struct shard *home = atomic_load_relaxed(&self->home);
+	const struct shard *home = atomic_load_acquire(&self->home); /* [P10] */
 
 	return (atomic_load_relaxed(&home->asleep) ||
 	           atomic_load_relaxed(&home->sleepers) > 0) &&

@@ -110,7 +110,7 @@ begin_with_servers() {
 	    fail "$shown"
 	refute grep -q ' down: the operator says so' <<<"$shown"
 	shown=$(ctl show changes)
-	[[ $shown == *"uid $UID, pid "*'server spare/enabled health: up -> down'* ]] ||
+	[[ $shown == *"uid $UID, pid "*'server spare/stopping health: up -> stopping'* ]] ||
 	    fail "$shown"
 	refute grep -qE 'former process|spare/down' <<<"$shown"
 	stop_newest
