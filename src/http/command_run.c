@@ -8,13 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/text_out.h"
 #include "commands/command.h"
 #include "http/response.h"
-
-/* The most time of a turn of the loop in which parts of an answer are made. */
-#define COMMAND_TURN_NS (500 * 1000)
 
 #define DENIED "Permission denied"
 
@@ -87,35 +83,20 @@ make_command_part(struct command_run *run)
 	return more;
 }
 
-/* Makes parts for a turn.  Returns false when the command is over. */
-static bool
-run_turn(struct command_run *run)
-{
-	struct ev_loop *loop = control_loop(run->request->site->env->control);
-	uint64_t until_ns = clock_now_ns() + COMMAND_TURN_NS;
-	unsigned pause_ms;
-
-	do {
-		if (!make_command_part(run)) {
-			end_run(run);
-			return false;
-		}
-		pause_ms = run->rest->pause_ms;
-	} while (pause_ms == 0 && clock_now_ns() < until_ns);
-	ev_timer_set(&run->next, pause_ms / 1000., 0.);
-	ev_timer_start(loop, &run->next);
-	return true;
-}
-
+/* Makes a part, and the next one in a later turn of the loop. */
 static void
 on_next_part(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	struct command_run *run = timer->data;
 
-	(void)loop;
 	(void)events;
-	if (!run_turn(run))
+	if (make_command_part(run)) {
+		ev_timer_set(timer, run->rest->pause_ms / 1000., 0.);
+		ev_timer_start(loop, timer);
+	} else {
+		end_run(run);
 		http_request_resume(run->request);
+	}
 }
 
 /* -- the body -- */

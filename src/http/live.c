@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/aligned_timer.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/text_out.h"
 #include "http/snapshot.h"
@@ -145,23 +144,16 @@ static void
 on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	struct live *live = timer->data;
-	uint64_t until_ns = clock_now_ns() + LIVE_TURN_NS;
+	bool more;
 
 	(void)events;
-	do {
-		bool more;
-
-		if (!make_snapshot_part(live, &more)) {
-			ev_timer_stop(loop, timer);
-			give_up_making(live);
-			return;
-		}
-		if (!more) {
-			ev_timer_stop(loop, timer);
-			publish(live);
-			return;
-		}
-	} while (clock_now_ns() < until_ns);
+	if (!make_snapshot_part(live, &more)) {
+		ev_timer_stop(loop, timer);
+		give_up_making(live);
+	} else if (!more) {
+		ev_timer_stop(loop, timer);
+		publish(live);
+	}
 }
 
 static void

@@ -2,9 +2,9 @@
  * The stream of the status page: a snapshot a second to every viewer, as
  * Server-Sent Events (HTML Living Standard, 9.2).
  *
- *   no viewer --the first comes--> a snapshot each LIVE_PERIOD_S, in parts of
- *   LIVE_TURN_NS --> viewers that have read the former one get it, the others
- *   go on reading theirs, and get the newest then
+ *   no viewer --the first comes--> a snapshot each LIVE_PERIOD_S, in parts
+ *   (stats/answer.h) --> viewers that have read the former one get it, the
+ *   others go on reading theirs, and get the newest then
  *
  * A snapshot that memory is too short for is given up: the former one stays the
  * newest, and the next period tries again.
@@ -30,8 +30,6 @@
 #define LIVE_BYTES (1024 * 1024)
 /* Viewers at a time; a further one takes the place of the oldest. */
 #define LIVE_VIEWERS_MAX 64
-/* The most time of a turn of the loop in which a snapshot is made. */
-#define LIVE_TURN_NS (500 * 1000)
 
 struct live_snapshot;
 
