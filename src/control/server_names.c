@@ -17,9 +17,6 @@
 #define LOGGED_MAX 20
 #define BURST_MS   1000
 
-/* The pause after a portion that has left answers over. */
-#define REST_MS 2
-
 /* -- names of servers -- */
 
 static enum name_mode
@@ -180,23 +177,14 @@ apply_name(struct server_names *sn, struct name *n, uint64_t now_ms)
 	n->logged = n->renewal.error;
 }
 
-/* Applies changed names until until_ns.  Returns true if no changes are
- * left. */
-static bool
-apply_changes(struct server_names *sn, uint64_t until_ns)
+static void
+apply_changes(struct server_names *sn, uint64_t now_ms)
 {
-	uint64_t now_ms = clock_now_ms();
-	bool any = false;
 	struct name *n;
 
-	while (
-	    clock_now_ns() < until_ns && (n = names_take_changed(sn->names))) {
+	while ((n = names_take_changed(sn->names)))
 		apply_name(sn, n, now_ms);
-		any = true;
-	}
-	if (any)
-		model_update(sn->control->model);
-	return clock_now_ns() < until_ns;
+	model_update(sn->control->model);
 }
 
 /* -- on the control loop -- */
@@ -211,11 +199,9 @@ static void
 on_names_work(struct timed_task *task, uint64_t now_ms)
 {
 	struct server_names *sn = container_of(task, struct server_names, work);
-	uint64_t until_ns = clock_now_ns() + SERVER_NAMES_TURN_NS;
 	uint64_t next_ms = names_tick(sn->names, now_ms);
 
-	if (!apply_changes(sn, until_ns))
-		next_ms = now_ms + REST_MS;
+	apply_changes(sn, now_ms);
 	next_ms =
 	    earlier(next_ms, burst_close(&sn->errors, now_ms, "not resolved"));
 	next_ms =

@@ -11,9 +11,8 @@
  * address, and while the name cannot be looked up; with resolve = ttl, for the
  * time of `hold` from the first failure.
  *
- * Answers are applied in portions of SERVER_NAMES_TURN_NS.  If many servers
- * change at the same time, the first are logged one by one, and the others are
- * counted.
+ * If many servers change at the same time, the first are logged one by one, and
+ * the others are counted.
  *
  * All functions run on the control thread.  Only server_names_start and
  * server_names_check block.
@@ -38,8 +37,6 @@
 #define SERVER_NAMES_TAKEOVER_MS 2000
 /* The time for which a reload waits for names.  Traffic goes on meanwhile. */
 #define SERVER_NAMES_WAIT_MS 250
-
-#define SERVER_NAMES_TURN_NS (500 * 1000)
 
 struct control;
 

@@ -9,10 +9,6 @@
 
 #include "base/clock.h"
 
-/* The pause between turns while there is more work than fits into one turn, so
- * that other work gets its turn as well. */
-#define REST_S 0.002
-
 /* How late a time-out may be noticed. */
 #define TICK_MAX_S 0.05
 #define TICK_MIN_S 0.005
@@ -280,16 +276,12 @@ work_once(struct dns *dns)
 	return true;
 }
 
-/* Works until until_ns.  Returns true if nothing is left to do. */
-static bool
-work_until(struct dns *dns, uint64_t until_ns)
+static void
+work_off(struct dns *dns)
 {
 	check_system(dns, clock_now_ms());
-	do {
-		if (!work_once(dns))
-			return true;
-	} while (clock_now_ns() < until_ns);
-	return false;
+	while (work_once(dns))
+		;
 }
 
 static void
@@ -317,8 +309,7 @@ on_dns_work(struct ev_loop *loop, ev_timer *timer, int events)
 
 	(void)loop;
 	(void)events;
-	if (!work_until(dns, clock_now_ns() + DNS_TURN_NS))
-		set_dns_timer(dns, &dns->work, REST_S);
+	work_off(dns);
 	if (count_asked(dns) > 0 && !ev_is_active(&dns->tick))
 		set_dns_timer(dns, &dns->tick, tick_s(dns));
 }
@@ -372,8 +363,7 @@ void
 dns_wait(struct dns *dns, uint64_t until_ms)
 {
 	while (dns->pending > 0 && clock_now_ms() < until_ms) {
-		if (!work_until(dns, clock_now_ns() + DNS_TURN_NS))
-			continue;
+		work_off(dns);
 		if (dns->pending > 0)
 			poll_servers(dns, until_ms);
 		tick_servers(dns);

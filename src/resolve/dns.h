@@ -13,9 +13,7 @@
  * that answered last is asked first; with `rotate` in resolv.conf, and its name
  * servers, each question begins with the next one.
  *
- * Everything runs on the control thread, for at most DNS_TURN_NS in a turn of
- * the loop, however many names are due or answered: the others follow in the
- * next turns.
+ * Everything runs on the control thread.
  */
 #ifndef RESOLVE_DNS_H
 #define RESOLVE_DNS_H
@@ -31,8 +29,6 @@
 #include "resolve/dns_answer.h"
 #include "resolve/dns_server.h"
 #include "resolve/renewal.h"
-
-#define DNS_TURN_NS (500 * 1000)
 
 /* The most questions under way.  Others wait, so that a slow name server does
  * not get so many questions that all of its answers come too late.  The number
