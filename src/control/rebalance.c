@@ -18,16 +18,13 @@
 #define ROUNDS       60
 #define ROUND_MIN_MS 200
 #define ROUND_MAX_MS 5000
-/* The slots per step of the scan, and the pause between two steps. */
-#define SCAN_SLOTS 2048
-#define SCAN_MS    10
 /* Watch SPARE times as many candidates as are due: some will be busy. */
 #define SPARE     4
 #define WATCH_MAX 4096u
 /* Sparing busy sessions may delay the rebalancing by 1 / LATE of its time. */
 #define LATE 4
 
-enum round_phase { RESTING, SCANNING, WATCHING };
+enum round_phase { RESTING, WATCHING };
 
 /* A server that has too many sessions. */
 struct target {
@@ -46,9 +43,8 @@ struct rebalance {
 	uint64_t over_ms, from_ms;
 	enum round_phase phase;
 	uint64_t round_from_ms;
-	uint32_t next; /* the slot to scan next */
 	size_t targets_n;
-	struct target targets[];
+	struct target targets[]; /* in the order of state */
 };
 
 /* -- the plan -- */
@@ -170,15 +166,23 @@ find_rebalance(struct control *c, const char *backend)
 	return NULL;
 }
 
+static int
+compare_targets(const void *a, const void *b)
+{
+	const struct target *x = a, *y = b;
+
+	return (x->state > y->state) - (x->state < y->state);
+}
+
 /* Returns the target of the server, or NULL if none of its sessions is to be
  * closed. */
 static struct target *
 find_target(struct rebalance *r, const struct server_state *state)
 {
-	for (size_t i = 0; i < r->targets_n; i++)
-		if (r->targets[i].state == state)
-			return &r->targets[i];
-	return NULL;
+	const struct target wanted = {.state = (void *)(uintptr_t)state};
+
+	return bsearch(
+	    &wanted, r->targets, r->targets_n, sizeof(wanted), compare_targets);
 }
 
 static void
@@ -324,19 +328,18 @@ bytes_moved(const struct session_facts *f)
 	return f->received[HANDLE_CLIENT] + f->received[HANDLE_SERVER];
 }
 
-/* Scans the next slots for old sessions.  Returns true when all sessions have
- * been seen. */
-static bool
+/* Finds the oldest sessions of each server that is to close some. */
+static void
 scan_sessions(struct rebalance *r)
 {
 	const struct proxy *proxy = &r->control->proxy;
 	uint32_t made = slab_made(&proxy->sessions);
 
-	for (unsigned i = 0; i < SCAN_SLOTS && r->next < made; i++) {
+	for (uint32_t i = 0; i < made; i++) {
 		struct session_facts f;
 		struct target *t;
 
-		if (!session_facts_read(proxy, r->next++, &f) || !f.server ||
+		if (!session_facts_read(proxy, i, &f) || !f.server ||
 		    f.state != SESSION_RELAYING)
 			continue;
 		t = find_target(r, f.server->state);
@@ -347,7 +350,6 @@ scan_sessions(struct rebalance *r)
 			        .index = f.index,
 			        .bytes = bytes_moved(&f)});
 	}
-	return r->next >= made;
 }
 
 static bool
@@ -418,7 +420,6 @@ begin_round(struct rebalance *r, uint64_t now_ms)
 	struct err err;
 
 	r->round_from_ms = now_ms;
-	r->next = 0;
 	if (!b)
 		return "the configuration has this backend no more";
 	if (!rebalancing_may_help(b, &err))
@@ -427,33 +428,29 @@ begin_round(struct rebalance *r, uint64_t now_ms)
 	if (!set_all_due(r, b, now_ms))
 		return "no server has more than its share, or those that were "
 		       "too many have been closed";
-	if (any_due(r))
-		r->phase = SCANNING;
-	return any_due(r) || now_ms < end_ms(r) ? NULL : "the time is over";
+	if (!any_due(r))
+		return now_ms < end_ms(r) ? NULL : "the time is over";
+	scan_sessions(r);
+	r->phase = WATCHING;
+	return NULL;
 }
 
 static void
 run_rebalance_step(struct timed_task *task, uint64_t now_ms)
 {
 	struct rebalance *r = container_of(task, struct rebalance, task);
-	const char *why = r->phase == RESTING ? begin_round(r, now_ms) : NULL;
+	const char *why = NULL;
 
-	switch (r->phase) {
-	case RESTING:
-		break;
-	case SCANNING:
-		if (!scan_sessions(r)) {
-			timed_task_schedule(task, now_ms + SCAN_MS);
+	if (r->phase == RESTING) {
+		why = begin_round(r, now_ms);
+		if (r->phase == WATCHING) {
+			timed_task_schedule(task, now_ms + quiet_ms(r));
 			return;
 		}
-		r->phase = WATCHING;
-		timed_task_schedule(task, now_ms + quiet_ms(r));
-		return;
-	case WATCHING:
+	} else {
 		close_all_due(r);
 		if (r->round_from_ms >= end_ms(r))
 			why = "the time is over";
-		break;
 	}
 	if (why)
 		end_rebalance(r, why);
@@ -484,6 +481,7 @@ new_rebalance(struct control *c, const struct backend *b,
 			r->targets[r->targets_n++] = (struct target){
 			    .state = server_state_ref(l->states[i]),
 			    .planned = plan->rows[i].planned};
+	qsort(r->targets, r->targets_n, sizeof(r->targets[0]), compare_targets);
 	list_append(&c->rebalances, &r->node);
 	timed_task_schedule(&r->task, r->from_ms + round_ms(r));
 	return r;

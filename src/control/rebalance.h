@@ -19,12 +19,13 @@
  * - Only sessions that relay are ended, not those that connect or are about to
  *   end.
  *
- *   RESTING --round--> SCANNING --all slots--> WATCHING --quiet--> RESTING
+ *   RESTING --round: the oldest sessions of each server--> WATCHING
+ *      |  ^                                                    |
+ *      |  +------------------------ quiet ---------------------+
  *      |
  *      +-- the time is over, or all servers have their share: ended
  *
- * SCANNING goes over the sessions in slices and keeps the oldest of each
- * server.  WATCHING waits to see which of them are busy.
+ * WATCHING waits to see which of the sessions are busy.
  *
  * A rebalancing ends when every server is within the tolerance of its fair
  * share, or when its time is over.  A reload does not end a rebalancing, which
