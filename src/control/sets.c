@@ -167,33 +167,14 @@ plan_sets(struct control *c)
 	return any;
 }
 
-static bool
-any_is_due(struct control *c)
-{
-	bool any = false;
-
-	for_each_set(set, &c->sets.sets) any |= set->due;
-	return any;
-}
-
 static void
 on_sets_work(struct timed_task *task, uint64_t now_ms)
 {
 	struct control *c = container_of(task, struct control, sets.work);
 
-	if (c->phase != RUNNING)
-		return;
-	if (c->sets.made && c->sets.made_from != c->model)
-		sets_forget_made(c);
-	if (!c->sets.made) {
-		if (plan_sets(c))
-			sets_make_spec(c);
-		return;
-	}
-	sets_apply_spec(c);
-	/* Compare again if reports have come meanwhile. */
-	if (any_is_due(c))
-		timed_task_schedule(task, now_ms + SETS_PAUSE_MS);
+	(void)now_ms;
+	if (c->phase == RUNNING && plan_sets(c))
+		sets_apply_next(c);
 }
 
 void
@@ -242,7 +223,6 @@ prepare_set(struct control *c, const struct backend_spec *b,
 static bool
 prepare_sets(struct control *c, struct spec *spec, bool joined)
 {
-	sets_forget_made(c);
 	for_each_set(set, &c->sets.sets)
 	{
 		set->keep = false;
@@ -336,7 +316,7 @@ sets_are_known(const struct control *control)
 {
 	const struct sets *sets = &control->sets;
 
-	if (sets->made || !list_empty(&sets->work.node))
+	if (!list_empty(&sets->work.node))
 		return false;
 	list_for_each (node, &sets->sources) {
 		const struct set_source *source =
@@ -356,8 +336,6 @@ sets_fini(struct control *control)
 	if (!sets->sets.next)
 		return;
 	sets_cancel(control);
-	if (sets->made)
-		spec_free(sets_take_made(control));
 	for_each_set(set, &sets->sets) set_free(set);
 	curl_loop_free(sets->curl);
 	sets->curl = NULL;

@@ -6,10 +6,8 @@
  *                         +--> confirm: ask the source once more
  *
  * Equal sources of several sets are read once.  Reports that come within
- * SETS_PAUSE_MS make one model, in two turns of the loop.  If a reload or a
- * command makes another model between the two turns, the sets are compared
- * again.  A source that cannot be read changes nothing: its sets keep their
- * members.
+ * SETS_PAUSE_MS make one model.  A source that cannot be read changes nothing:
+ * its sets keep their members.
  *
  * All functions run on the control thread.  Only sets_begin, sets_prepare and
  * sets_check block: they read files that are not followed yet.
@@ -40,10 +38,6 @@ struct sets {
 	struct list sources, sets;
 	struct list coming; /* between sets_prepare and sets_commit */
 	struct timed_task work;
-	/* Between the two turns: the spec with the members to come, and the
-	 * model that it was copied from, pinned.  NULL: none. */
-	struct spec *made;
-	struct model *made_from;
 	struct curl_loop *curl; /* of sources over HTTP; NULL: none so far */
 	bool started;
 };

@@ -78,7 +78,7 @@ struct server_set *set_of(struct control *control, const struct backend_spec *b,
  * those with next members.  Returns false when memory is short. */
 bool sets_fill_spec(struct control *control, struct spec *spec, bool all);
 
-/* -- changes, in two turns of the loop: sets_update.c -- */
+/* -- changes: sets_update.c -- */
 
 /* Drops the next members. */
 void set_drop_next(struct server_set *set);
@@ -87,16 +87,8 @@ void set_adopt_next(struct server_set *set);
 /* Drops the next members of all sets. */
 void sets_drop_all_next(struct control *control);
 
-/* Runs the first turn: makes the spec for all sets with next members. */
-void sets_make_spec(struct control *control);
-/* Runs the second turn: makes a model of the spec and publishes it. */
-void sets_apply_spec(struct control *control);
-/* Drops the spec of the first turn, which is out of date.  Its sets are
- * compared again. */
-void sets_forget_made(struct control *control);
-/* Ends the state between the two turns.  Returns the spec, which the caller
- * owns. */
-struct spec *sets_take_made(struct control *control);
+/* Makes a model with the next members of all sets, and publishes it. */
+void sets_apply_next(struct control *control);
 
 /* -- sources: set_source.c -- */
 

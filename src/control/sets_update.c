@@ -148,55 +148,18 @@ warn_of_descriptors(struct control *c)
 		log_limited(&limit, LOG_LEVEL_WARNING, "%s", err.text);
 }
 
-/* Ends the state between the two turns.  Returns the spec, which the caller
- * owns. */
-struct spec *
-sets_take_made(struct control *c)
-{
-	struct spec *spec = c->sets.made;
-
-	c->sets.made = NULL;
-	model_unpin(c->sets.made_from);
-	return spec;
-}
-
 void
-sets_forget_made(struct control *c)
-{
-	if (!c->sets.made)
-		return;
-	spec_free(sets_take_made(c));
-	for_each_set(set, &c->sets.sets) set->due |= set->has_next;
-	timed_task_schedule(&c->sets.work, clock_now_ms() + 1);
-}
-
-/* Runs the first turn: makes one spec for all sets with next members. */
-void
-sets_make_spec(struct control *c)
+sets_apply_next(struct control *c)
 {
 	struct spec *spec = spec_copy(c->model->spec);
-
-	if (spec && sets_fill_spec(c, spec, false)) {
-		c->sets.made = spec;
-		c->sets.made_from = c->model;
-		model_pin(c->model);
-		timed_task_schedule(&c->sets.work, clock_now_ms() + 1);
-	} else {
-		spec_free(spec);
-		log_set_refused(NULL);
-		sets_drop_all_next(c);
-	}
-}
-
-/* Runs the second turn: makes a model of the spec and publishes it. */
-void
-sets_apply_spec(struct control *c)
-{
-	struct model *before = c->model, *model;
+	struct model *before = c->model, *model = NULL;
 	struct err_list errors;
 
 	err_list_init(&errors);
-	model = control_prepare_model(c, sets_take_made(c), &errors);
+	if (spec && sets_fill_spec(c, spec, false))
+		model = control_prepare_model(c, spec, &errors);
+	else
+		spec_free(spec);
 	if (model) {
 		control_publish_edit(c, model);
 		adopt_all(c);
