@@ -76,8 +76,9 @@ void log_collect(void);
  * logged before may go to either file.  Runs on the control thread. */
 void log_reopen(void);
 
-/* Starts the writer of standard error.  Returns 0 or -errno. */
-int log_start(void) MUST_CHECK;
+/* Starts the writer of standard error.  Returns false with err set if it cannot
+ * be started. */
+bool log_start(struct err *err) MUST_CHECK;
 /* Has the writers write what is queued and end.  Waits for them for at most a
  * second, and one more for standard error.  Returns false if a writer is stuck:
  * it may still read what records point to. */

@@ -266,8 +266,8 @@ start_target(struct log_target *t, const struct log_sink_options *options,
 		log_sink_close(&t->sink);
 		ring_free(t->ring);
 		sem_destroy(&t->wake);
-		return err_set(
-		    err, "the log cannot be started: %s", strerror(rc));
+		return err_set(err, "the log cannot be started: %s%s",
+		    strerror(rc), thread_start_hint(rc));
 	}
 	pthread_setname_np(t->writer, "lfproxy-log");
 	atomic_store_release(&t->running, 1u);
@@ -296,13 +296,12 @@ join_target(struct log_target *target, const struct timespec *until)
 	return true;
 }
 
-int
-log_start(void)
+bool
+log_start(struct err *err)
 {
 	struct log_sink_options options = {.kind = LOG_SINK_STDERR};
-	struct err err;
 
-	return start_target(&log_standard_error, &options, &err) ? 0 : -ENOMEM;
+	return start_target(&log_standard_error, &options, err);
 }
 
 bool

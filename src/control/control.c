@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "base/worker.h"
 #include "control/limits.h"
 #include "control/reload.h"
@@ -272,10 +273,8 @@ control_start(struct control *control, struct err *err)
 	    !server_sockets_try(c->model->spec, true, err) ||
 	    !syscall_filter_set(c->model->spec->global.seccomp, err))
 		return false;
-	rc = log_start();
-	if (rc < 0)
-		return err_set(
-		    err, "the log cannot be started: %s", strerror(-rc));
+	if (!log_start(err))
+		return false;
 	/* From here on threads run, with the rights of the user. */
 	worker_start(c->loop);
 	server_names_start(c);
@@ -286,8 +285,8 @@ control_start(struct control *control, struct err *err)
 	server_followup_start(c);
 	rc = keeper_start(&c->proxy, c->grace);
 	if (rc < 0)
-		return err_set(
-		    err, "the keeper cannot be started: %s", strerror(-rc));
+		return err_set(err, "the keeper cannot be started: %s%s",
+		    strerror(-rc), thread_start_hint(-rc));
 	c->pools =
 	    pools_start(c->loop, c->model->spec, &c->proxy, c->grace, err);
 	if (!c->pools)

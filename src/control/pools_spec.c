@@ -10,6 +10,7 @@
 #include "base/events.h"
 #include "base/fault.h"
 #include "base/grace.h"
+#include "base/thread.h"
 #include "config/cpus.h"
 #include "config/pool_text.h"
 #include "control/pools_internal.h"
@@ -406,7 +407,7 @@ pools_prepare(struct pools *pools, const struct spec *spec, struct err *err)
 			continue;
 		pools_cancel(pools);
 		return err_set(err, "pool %s cannot be started: %s%s", s->name,
-		    strerror(-rc), pool_start_hint(-rc));
+		    strerror(-rc), thread_start_hint(-rc));
 	}
 	return true;
 }

@@ -144,10 +144,6 @@ struct pool_options {
 	void *arg;   /* passed to all of these */
 };
 
-/* Returns advice about an error of starting threads, to be appended to the
- * error's text; "" if there is none. */
-const char *pool_start_hint(int error);
-
 /* Starts a pool.  Returns 0, or -errno: then nothing was started. */
 int pool_new(const struct pool_options *options, struct pool **ret_pool);
 

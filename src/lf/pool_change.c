@@ -6,8 +6,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/clock.h"
+#include "base/text.h"
+#include "base/thread.h"
 #include "lf/pool_internal.h"
 
 /* Retires the youngest places first, so that the others keep their rank and
@@ -48,22 +49,6 @@ threads_allowed(const struct pool *pool, const struct pool_class *classes,
 	return true;
 }
 
-/* Returns what to do about an error of starting threads, as the end of a
- * message, or "". */
-const char *
-pool_start_hint(int error)
-{
-	switch (error) {
-	case EAGAIN:
-		return "; raise the limit of threads (TasksMax, ulimit -u)";
-	case EMFILE:
-		return "; raise the limit of descriptors (LimitNOFILE, "
-		       "ulimit -n)";
-	default:
-		return "";
-	}
-}
-
 /* Starts the new threads before the surplus ones retire, so that there is
  * always a thread to serve the shards. */
 bool
@@ -82,7 +67,7 @@ pool_set_threads(struct pool *pool, const struct pool_class *classes,
 	if (rc < 0) {
 		pool_remember_classes(pool, before, before_n);
 		err_set(err, "the threads cannot be started: %s%s",
-		    strerror(-rc), pool_start_hint(-rc));
+		    strerror(-rc), thread_start_hint(-rc));
 	}
 	retire_surplus(pool);
 	pool_limit_long_turns(pool);
@@ -113,7 +98,7 @@ pool_set_shards(struct pool *pool, unsigned shards, struct err *err)
 	rc = pool_make_shards(pool, shards);
 	if (rc < 0)
 		return err_set(err, "a shard cannot be made: %s%s",
-		    strerror(-rc), pool_start_hint(-rc));
+		    strerror(-rc), thread_start_hint(-rc));
 	pool_open_shards(pool, shards);
 	/* Until every turn that may have chosen a shard before has ended, an
 	 * empty shard may still get a handler. */

@@ -208,3 +208,61 @@ is_nobody() {
 	grep -q "^Uid:\s$id\s$id\s$id\s$id$" "/proc/$FIRST/status" &&
 	    grep -q '^CapEff:\s0*$' "/proc/$FIRST/status"
 }
+
+# group CONTROLLER: a control group of its own for that controller, in GROUP, and
+# how to start a command in it, in ENTER.  Skips the test where there can be none.
+group() {
+	local root=/sys/fs/cgroup
+
+	if [ -e "$root/$1/cgroup.procs" ]; then # version 1
+		root+=/$1
+	else
+		need "the controller $1" grep -qw "$1" \
+		    "$root/cgroup.subtree_control"
+	fi
+	GROUP=$root/lfproxy-test-$BASHPID
+	need "the right to make a control group" mkdir "$GROUP"
+	echo "echo \$\$ >'$GROUP/cgroup.procs' && exec \"\$@\"" >"$T/enter"
+	ENTER="sh $T/enter"
+}
+
+# The group is empty once its processes have been reaped.
+leave_group() {
+	stop_lfproxy
+	rmdir "$GROUP"
+}
+
+@test "container: threads are as many as the CPU quota, rounded up" {
+	[ "$(nproc)" -gt 1 ] || skip "needs two CPUs"
+	group cpu
+	if [ -e "$GROUP/cpu.max" ]; then
+		echo '50000 100000' >"$GROUP/cpu.max"
+	else
+		echo 50000 >"$GROUP/cpu.cfs_quota_us"
+	fi
+	start_app a
+	LIMIT=$ENTER start_lfproxy < <(site)
+	equal "threads" 1 "$("$CTL" -S "$ADMIN" show info |
+	    sed -n 's/^Nbthread: //p')"
+	equal "the answer" a "$(fetch "$(url)")"
+	leave_group
+}
+
+@test "container: too few process ids for the threads are reported" {
+	local most said=() line
+
+	group pids
+	start_app a
+	site >"$T/lfproxy.ini"
+	for most in 1 2 3; do
+		echo $most >"$GROUP/pids.max"
+		# shellcheck disable=SC2086
+		run $ENTER "$LFPROXY" -c "$T/lfproxy.ini"
+		said+=("$status ${lines[-1]}")
+	done
+	rmdir "$GROUP"
+	for line in "${said[@]}"; do
+		[[ $line == "71 lfproxy: error: "*" cannot be started: "*"; raise"*pids.max* ]] ||
+		    fail "$line"
+	done
+}

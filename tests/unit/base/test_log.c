@@ -39,6 +39,15 @@ put_record(log_render render, const void *record, size_t size)
 	return log_target_record(&log_standard_error, render, record, size);
 }
 
+/* Returns 0 or -1. */
+static int
+begin_log(void)
+{
+	struct err err;
+
+	return log_start(&err) ? 0 : -1;
+}
+
 /* Stops the log, and waits longer than log_stop for a writer that a busy
  * machine has kept from its work: the next test starts another writer on the
  * same target. */
@@ -118,7 +127,7 @@ a_message_that_is_too_long_is_cut_and_stays_a_line(void **state)
 	words[sizeof(words) - 1] = '\0';
 	unit_stderr_begin(&s);
 	log_error("%s", words);
-	rc = log_start();
+	rc = begin_log();
 	log_error("%s", words);
 	end_log();
 	unit_stderr_end(&s, text, sizeof(text));
@@ -138,7 +147,7 @@ stop_writes_out_what_is_queued(void **state)
 
 	(void)state;
 	unit_stderr_begin(&s);
-	rc = log_start();
+	rc = begin_log();
 	log_info("first");
 	log_warning("second");
 	end_log();
@@ -163,7 +172,7 @@ every_line_arrives_without_a_further_one(void **state)
 	(void)state;
 	unit_stderr_begin(&s);
 	lines_open(&l, &s);
-	rc = log_start();
+	rc = begin_log();
 	for (int i = 0; i < 300; i++) {
 		log_info("line %d", i);
 		snprintf(expected, sizeof(expected), "lfproxy: line %d\n", i);
@@ -218,7 +227,7 @@ lines_of_four_threads_arrive_whole_and_in_order(void **state)
 	(void)state;
 	unit_stderr_begin(&s);
 	lines_open(&l, &s);
-	rc = log_start();
+	rc = begin_log();
 	unit_threads_start(&threads, THREADS, write_notes, &c);
 	for (uint32_t n = 0; n < THREADS * LINES && lines_next(&l);) {
 		char should[64];
@@ -261,7 +270,7 @@ a_stalled_reader_never_blocks_and_drops_are_counted(void **state)
 	unit_stderr_begin(&s);
 	fcntl(s.reader, F_SETPIPE_SZ, 4096);
 	lines_open(&l, &s);
-	rc = log_start();
+	rc = begin_log();
 	while (refused < 1000) {
 		struct note n = {.thread = 1, .number = accepted};
 
@@ -330,7 +339,7 @@ drops_are_reported_while_the_flood_goes_on(void **state)
 	(void)state;
 	unit_stderr_begin(&s);
 	lines_open(&l, &s);
-	rc = log_start();
+	rc = begin_log();
 	unit_threads_start(&threads, THREADS, flood, &c);
 	while (!reported && unit_now_ms() < end && lines_next(&l))
 		reported = is_report(l.line);
@@ -406,7 +415,7 @@ lateness_end(struct lateness *lateness)
 static uint64_t
 start_and_stop(uint32_t *random, struct lateness *lateness)
 {
-	if (log_start() < 0)
+	if (begin_log() < 0)
 		return UINT64_MAX;
 	for (uint32_t n = unit_random(random) % 100000; n > 0; n--)
 		__asm__ volatile("");
@@ -460,7 +469,7 @@ stop_of_an_idle_log_is_quick(void **state)
 	while (unit_now_ms() < end && longest < 900) {
 		uint64_t took;
 
-		assert_int_equal(log_start(), 0);
+		assert_int_equal(begin_log(), 0);
 		for (uint32_t n = unit_random(&random) % 100000; n > 0; n--)
 			__asm__ volatile("");
 		took = stop_log(&lateness);
@@ -482,7 +491,7 @@ stop_beside_a_stuck_reader(void)
 	if (pipe(ends) < 0 || dup2(ends[1], STDERR_FILENO) < 0)
 		return 2;
 	fcntl(ends[1], F_SETPIPE_SZ, 4096);
-	if (log_start() < 0)
+	if (begin_log() < 0)
 		return 3;
 	while (put_record(render_note, &n, sizeof(n)))
 		;
