@@ -23,6 +23,12 @@
 
 #include "base/atomics.h"
 
+/* The name of cmocka 1, deprecated in cmocka 2, whose new name is a macro. */
+#ifdef assert_uint_in_range
+#undef assert_in_range
+#define assert_in_range assert_uint_in_range
+#endif
+
 #define UNIT_N(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Nothing that a test waits for takes longer, on any machine. */

@@ -126,7 +126,7 @@ every_key_is_read_and_printed(void **state)
 	    "ca = system\ncrl = /crl\nname = a.example\n"
 	    "sni = client\ncommon_name = on\nkeylog = /log\n" FRONTEND
 	        BACKEND));
-	const char *section = strstr(printed, "[tls t]");
+	char *section = strstr(printed, "[tls t]");
 
 	(void)state;
 	assert_non_null(section);

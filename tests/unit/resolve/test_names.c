@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "resolve/names.h"
+#include "unit.h"
 
 #define ASKED_MAX 4096
 
