@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/log.h"
+
 void
 ensure_failed(const char *condition, const char *file, int line)
 {
 	fprintf(stderr,
-	    "lfproxy: %s:%d: this must hold and does not: %s; "
+	    "%slfproxy: %s:%d: this must hold and does not: %s; "
 	    "please report it with the log that led here\n",
-	    file, line, condition);
+	    log_severity(LOG_LEVEL_ERROR), file, line, condition);
 	abort();
 }

@@ -128,17 +128,18 @@ err_entry_text(const struct err_entry *entry)
 }
 
 void
-err_list_print(const struct err_list *list, FILE *out)
+err_list_print(const struct err_list *list, const char *before, FILE *out)
 {
 	if (list->n > 0 && !list->entries) {
-		fprintf(out, "out of memory: %zu errors not shown\n", list->n);
+		fprintf(out, "%sout of memory: %zu errors not shown\n", before,
+		    list->n);
 		return;
 	}
 	for (size_t i = 0; i < list->n; i++) {
 		const struct err_entry *e = &list->entries[i];
 		char *text = err_entry_text(e);
 
-		fprintf(out, "%s\n", text ? text : e->text);
+		fprintf(out, "%s%s\n", before, text ? text : e->text);
 		free(text);
 	}
 }

@@ -55,7 +55,8 @@ void err_list_fini(struct err_list *list);
 void err_list_add(struct err_list *list, const char *file, unsigned line,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* Prints `FILE:LINE: text` for each entry. */
-void err_list_print(const struct err_list *list, FILE *out);
+/* Prints `FILE:LINE: text` for each entry, in a line that starts with `before`:
+ * a severity (log_severity), or "". */
+void err_list_print(const struct err_list *list, const char *before, FILE *out);
 
 #endif

@@ -5,8 +5,11 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/atomics.h"
@@ -103,6 +106,33 @@ log_warnings(void)
 	return atomic_load_relaxed(&warnings);
 }
 
+static bool to_journal;
+
+static void
+find_journal(void)
+{
+	const char *journal = getenv("JOURNAL_STREAM");
+	unsigned long long device, inode;
+	struct stat st;
+
+	to_journal = journal &&
+	             sscanf(journal, "%llu:%llu", &device, &inode) == 2 &&
+	             fstat(STDERR_FILENO, &st) == 0 && st.st_dev == device &&
+	             st.st_ino == inode;
+}
+
+const char *
+log_severity(enum log_level level)
+{
+	static const char *const severities[] = {[LOG_LEVEL_ERROR] = "<3>",
+	    [LOG_LEVEL_WARNING] = "<4>",
+	    [LOG_LEVEL_INFO] = "<6>"};
+	static pthread_once_t found = PTHREAD_ONCE_INIT;
+
+	(void)pthread_once(&found, find_journal);
+	return to_journal ? severities[level] : "";
+}
+
 void
 log_message(enum log_level level, const char *fmt, ...)
 {
@@ -114,12 +144,13 @@ log_message(enum log_level level, const char *fmt, ...)
 	    LOG_LEVEL_INFO + 1 == sizeof(prefixes) / sizeof(prefixes[0]),
 	    "a prefix each");
 	char text[LOG_RECORD_SIZE];
-	size_t len = strlen(prefixes[level]);
+	size_t len;
 	va_list ap;
 
 	if (level == LOG_LEVEL_WARNING)
 		atomic_add_relaxed(&warnings, 1);
-	memcpy(text, prefixes[level], len);
+	len = (size_t)snprintf(
+	    text, sizeof(text), "%s%s", log_severity(level), prefixes[level]);
 	va_start(ap, fmt);
 	vsnprintf(text + len, sizeof(text) - len, fmt, ap);
 	va_end(ap);

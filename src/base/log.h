@@ -19,6 +19,11 @@
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO };
 
+/* Returns what stands before a line on standard error if that is systemd's
+ * journal (JOURNAL_STREAM, systemd.exec(5)): its severity, as in sd-daemon(3):
+ * `<4>` for a warning.  Returns "" otherwise.  Any thread. */
+const char *log_severity(enum log_level level);
+
 /* Logs a message for the operator: `lfproxy: warning: ...`.  The message ends
  * in what to do, where there is something to do.  Any thread.  Never waits
  * between log_start and log_stop. */

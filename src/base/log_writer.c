@@ -143,9 +143,9 @@ report_dropped(struct log_target *t)
 		return;
 	if (is_stderr(t)) {
 		len = snprintf(line, sizeof(line),
-		    "lfproxy: warning: %llu log lines were dropped, the log's "
-		    "reader is too slow\n",
-		    (unsigned long long)n);
+		    "%slfproxy: warning: %llu log lines were dropped, the "
+		    "log's reader is too slow\n",
+		    log_severity(LOG_LEVEL_WARNING), (unsigned long long)n);
 		t->reported = dropped;
 		write_lines(t, line, (size_t)len);
 		return;

@@ -20,7 +20,7 @@ fail_edit(struct call *call, const struct err_list *errors)
 
 	if (!out)
 		return err_oom(call->err);
-	err_list_print(errors, out);
+	err_list_print(errors, "", out);
 	(void)fclose(out);
 	text[strcspn(text, "\n")] = '\0';
 	return err_set(call->err, "%s", *text ? text : "out of memory");

@@ -13,7 +13,7 @@ put_result(const struct call *call, const struct reload_result *result)
 	if (result->errors.n > 0) {
 		call_severity(call, SEVERITY_ERR);
 		fputs("Nothing was changed:\n", call->out);
-		err_list_print(&result->errors, call->out);
+		err_list_print(&result->errors, "", call->out);
 	} else if (result->changes.n == 0) {
 		fputs("No change.\n", call->out);
 	}
@@ -24,7 +24,7 @@ put_result(const struct call *call, const struct reload_result *result)
 		fprintf(call->out, "%s\n", change);
 		call_audit(call, NULL, NULL, "reload: %s", change);
 	}
-	err_list_print(&result->warnings, call->out);
+	err_list_print(&result->warnings, "", call->out);
 }
 
 /* A reload; its answer comes when names have been looked up. */

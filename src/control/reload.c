@@ -121,7 +121,7 @@ log_list(const struct err_list *list, enum log_level level)
 
 	if (!text_out_open(&out))
 		return NULL;
-	err_list_print(list, out.stream);
+	err_list_print(list, "", out.stream);
 	(void)text_out_close(&out);
 	rest = out.text;
 	while ((line = strsep(&rest, "\n")))

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/notify.h"
 #include "config/peek.h"
 #include "net/handover.h"
@@ -137,10 +138,10 @@ enter_with_files(const struct peek *peek, struct original *outside,
 	ok = change_root(peek->chroot, err);
 	if (!ok && errno == EPERM && may_do_without) {
 		fprintf(stderr,
-		    "lfproxy: warning: chroot = %s takes CAP_SYS_CHROOT: what "
-		    "the configuration names was looked up outside; try it as "
-		    "root\n",
-		    peek->chroot);
+		    "%slfproxy: warning: chroot = %s takes CAP_SYS_CHROOT: "
+		    "what the configuration names was looked up outside; try "
+		    "it as root\n",
+		    log_severity(LOG_LEVEL_WARNING), peek->chroot);
 		return true;
 	}
 	if (!ok && errno == EPERM)

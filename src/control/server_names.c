@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/events.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "control/control_internal.h"
 #include "control/takeover.h"
@@ -479,7 +480,7 @@ server_names_warn(const struct control *control, struct changes *changes)
 static void
 write_place(FILE *out, const struct server_spec *s)
 {
-	fprintf(out, "lfproxy: warning: ");
+	fprintf(out, "%slfproxy: warning: ", log_severity(LOG_LEVEL_WARNING));
 	if (s->place.file && s->place.line > 0)
 		fprintf(out, "%s:%u: ", s->place.file, s->place.line);
 }

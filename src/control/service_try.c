@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "control/capabilities.h"
 #include "control/limits.h"
 #include "control/server_sockets.h"
@@ -292,7 +293,7 @@ run_attempt(const struct service *service, const struct spec *outside,
 		try_all(&a, outside, kept, load, arg);
 	else
 		warn(&a, (struct spec_place){NULL, 0}, err.text, &no_advice);
-	err_list_print(&warnings, stderr);
+	err_list_print(&warnings, log_severity(LOG_LEVEL_WARNING), stderr);
 	err_list_fini(&warnings);
 }
 
@@ -312,7 +313,7 @@ run_alone(const struct spec *outside,
 		try_all(&a, outside, 0, load, arg);
 	else
 		warn(&a, (struct spec_place){NULL, 0}, err.text, &no_advice);
-	err_list_print(&warnings, stderr);
+	err_list_print(&warnings, log_severity(LOG_LEVEL_WARNING), stderr);
 	err_list_fini(&warnings);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "config/keys.h"
 #include "config/member.h"
 #include "control/sets_internal.h"
@@ -112,7 +113,7 @@ sets_memory(const struct control *control, struct memory_use *use)
 static void
 write_set_warning(FILE *out, const struct set_spec *set, const char *text)
 {
-	fprintf(out, "lfproxy: warning: ");
+	fprintf(out, "%slfproxy: warning: ", log_severity(LOG_LEVEL_WARNING));
 	if (set->place.file && set->place.line > 0)
 		fprintf(out, "%s:%u: ", set->place.file, set->place.line);
 	fprintf(out, "servers %s: %s\n", set->prefix, text);

@@ -45,7 +45,8 @@
 static int
 print_error(int status, const struct err *err)
 {
-	fprintf(stderr, "lfproxy: error: %s\n", err->text);
+	fprintf(stderr, "%slfproxy: error: %s\n", log_severity(LOG_LEVEL_ERROR),
+	    err->text);
 	return status;
 }
 
@@ -95,7 +96,8 @@ load_configuration(const struct options *options, struct spec **ret_spec)
 		config_warnings(*ret_spec, &list);
 	else
 		refuse_takeover(&list);
-	err_list_print(&list, stderr);
+	err_list_print(&list,
+	    log_severity(ok ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR), stderr);
 	err_list_fini(&list);
 	return ok;
 }

@@ -540,7 +540,7 @@ lfproxy_said() {
 }
 
 lfproxy_ready_or_ended() {
-	lfproxy_said '^lfproxy: .*ready' || ended "$LFPROXY_PID"
+	lfproxy_said '^(<6>)?lfproxy: .*ready' || ended "$LFPROXY_PID"
 }
 
 # launch_lfproxy ARGUMENT...: returns when it serves.  LIMIT: a command that

@@ -223,3 +223,28 @@ load helpers
 	equal "the answer" a "$(fetch --unix-socket "$T/web.sock" http://app/)"
 	end lfproxy
 }
+
+@test "log: the journal gets each message with its severity" {
+	cat >"$T/journal" <<-'END'
+		JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2)
+		export JOURNAL_STREAM
+		exec "$@"
+	END
+	start_app a
+	LIMIT="sh $T/journal" web a
+	printf 'nonsense = 1\n' >>"$T/lfproxy.ini"
+	kill -HUP "$LFPROXY_PID"
+	wait_for 10 lfproxy_said "^<3>lfproxy: error: .* not reloaded.*'nonsense'"
+	refute sh "$T/journal" "$LFPROXY" -c "$T/lfproxy.ini" 2>"$T/refused"
+	has_match "^<3>$T/lfproxy.ini:[0-9]+: .*'nonsense'" "$T/refused"
+	stop_lfproxy
+	refute has_match '^[^<]' "$LFPROXY_LOG"
+}
+
+@test "log: a terminal, pipe or file gets messages without a severity" {
+	start_app a
+	LIMIT="env JOURNAL_STREAM=1:2" web a
+	stop_lfproxy
+	lfproxy_said '^lfproxy: ready'
+	refute has_match '^<' "$LFPROXY_LOG"
+}

@@ -66,7 +66,7 @@ load(const char *text, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err_list_init(&errors);
 	if (!config_load_all((const char *[]){path}, 1, NULL, &spec, &errors))
-		err_list_print(&errors, stderr);
+		err_list_print(&errors, "", stderr);
 	err_list_fini(&errors);
 	close(fd);
 	ENSURE(spec);

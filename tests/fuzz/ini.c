@@ -110,7 +110,7 @@ load(const void *text, size_t size)
 	else
 		ENSURE(errors.n > 0);
 	loading = false;
-	err_list_print(&errors, null);
+	err_list_print(&errors, "", null);
 	err_list_fini(&errors);
 	fclose(null);
 	if (second >= 0)

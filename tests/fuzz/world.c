@@ -292,7 +292,7 @@ load(struct world *w, char *path, size_t size)
 	put_file(w, false);
 	err_list_init(&errors);
 	if (!config_load_all((const char *[]){path}, 1, NULL, &spec, &errors))
-		err_list_print(&errors, stderr);
+		err_list_print(&errors, "", stderr);
 	err_list_fini(&errors);
 	ENSURE(spec);
 	return spec;

@@ -178,7 +178,7 @@ make_spec(const struct lab *lab, char **servers, size_t servers_n)
 		names[i] = servers[i];
 	err_list_init(&errors);
 	if (!config_from_options(&given, &spec, &errors)) {
-		err_list_print(&errors, stderr);
+		err_list_print(&errors, "", stderr);
 		die("the configuration is not valid");
 	}
 	err_list_fini(&errors);

@@ -82,9 +82,10 @@ until_true() {
 	done
 }
 
+# journal_says PATTERN [OPTION...]: in what these options of journalctl select.
 journal_says() {
 	journalctl --sync
-	journalctl -q --no-pager -o cat -u lfproxy.service >"$said"
+	journalctl -q --no-pager -o cat -u lfproxy.service "${@:2}" >"$said"
 	says "$1"
 }
 
@@ -408,7 +409,7 @@ check a_start_fails_when_the_file_is_wrong
 a_start_fails_when_the_file_is_wrong() {
 	configure "$admin" 'nonsense = 1'
 	fails quietly systemctl restart lfproxy.service
-	journal_says "unknown key 'nonsense'"
+	journal_says "unknown key 'nonsense'" -p err
 	configure "$admin"
 	systemctl start lfproxy.service
 }
@@ -422,6 +423,9 @@ a_reload_that_is_refused_fails_with_the_reason() {
 	sed -i 's/^backend = app/&\nnonsense = 1/' "$ini"
 	fails quietly systemctl reload lfproxy.service
 	journal_says "error: not reloaded, .*unknown key 'nonsense'"
+	journal_says "^lfproxy: error: .* not reloaded.*'nonsense'" -p err
+	fails journal_says 'reloaded: 1 change' -p warning
+	journal_says 'reloaded: 1 change'
 	[ "$(property ActiveState)" = active ]
 	[[ $(property StatusText) == 'Ready; a reload was refused: '* ]]
 	[ "$(get)" = app ]

@@ -21,7 +21,7 @@ print(const struct err_list *list)
 	FILE *f = open_memstream(&text, &size);
 
 	assert_non_null(f);
-	err_list_print(list, f);
+	err_list_print(list, "", f);
 	assert_int_equal(fclose(f), 0);
 	return text;
 }

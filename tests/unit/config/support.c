@@ -26,7 +26,7 @@ errors_text(const struct err_list *errors, const char *path)
 	FILE *f = open_memstream(&text, &size);
 
 	assert_non_null(f);
-	err_list_print(errors, f);
+	err_list_print(errors, "", f);
 	assert_int_equal(fclose(f), 0);
 	for (to = from = text; *from;) {
 		char *end = strchrnul(from, '\n');

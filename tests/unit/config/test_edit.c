@@ -27,7 +27,7 @@ assert_err(struct err_list *errors, const char *expected)
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	err_list_print(errors, out);
+	err_list_print(errors, "", out);
 	assert_int_equal(fclose(out), 0);
 	assert_string_equal(text, expected);
 	free(text);

@@ -63,7 +63,7 @@ assert_draft_of(const void *bytes, size_t size, const char *expected)
 	write_file(path, bytes, size);
 	text = draft_text(path, &errors);
 	unlink(path);
-	err_list_print(&errors, stderr);
+	err_list_print(&errors, "", stderr);
 	assert_int_equal(errors.n, 0);
 	assert_string_equal(text, expected);
 	err_list_fini(&errors);

@@ -262,7 +262,7 @@ load_line(const char *line)
 
 	err_list_init(&errors);
 	if (!options_load(&o, &spec, &errors)) {
-		err_list_print(&errors, stderr);
+		err_list_print(&errors, "", stderr);
 		fail_msg("'%s' does not load", line);
 	}
 	assert_int_equal(errors.n, 0);
@@ -285,7 +285,7 @@ assert_load_fails(const char *line, const char *expected)
 	err_list_init(&errors);
 	assert_false(options_load(&o, &spec, &errors));
 	assert_null(spec);
-	err_list_print(&errors, f);
+	err_list_print(&errors, "", f);
 	fclose(f);
 	assert_string_equal(text, expected);
 	free(text);

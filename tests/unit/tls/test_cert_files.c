@@ -40,7 +40,7 @@ warnings_text(struct tls_context *context)
 
 	err_list_init(&list);
 	tls_context_warnings(context, &list);
-	err_list_print(&list, out);
+	err_list_print(&list, "", out);
 	err_list_fini(&list);
 	fclose(out);
 	return text;
