@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fault.h"
+
 /* The most characters of a line without its comment and blanks around. */
 #define RANGE_MAX 64u
 
@@ -148,7 +150,8 @@ static int
 open_file(const char *path, struct err_list *errors, size_t *ret_size)
 {
 	/* Without O_NONBLOCK a FIFO would block. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open(
+	    fault_hang(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0) {

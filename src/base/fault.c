@@ -6,8 +6,11 @@
 #ifdef LFPROXY_FAULTS
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -194,6 +197,7 @@ static const struct fault_variable {
     {"LONG_PAUSE", parse_fault_switch, &switches[FAULT_LONG_PAUSE]},
     {"STOP_LOOP", parse_fault_switch, &switches[FAULT_STOP_LOOP]},
     {"STOP_KEEPER", parse_fault_switch, &switches[FAULT_STOP_KEEPER]},
+    {"HANG_FILES", parse_fault_switch, &switches[FAULT_HANG_FILES]},
     {"ACCEPT", parse_failing, &failing[FAULT_ACCEPT]},
     {"SOCKET", parse_failing, &failing[FAULT_SOCKET]},
     {"CONNECT", parse_failing, &failing[FAULT_CONNECT]},
@@ -222,12 +226,12 @@ load_one(const char *variable, struct err *err)
 		i++;
 	if (i == VARIABLES)
 		return err_set(err,
-		    PREFIX
-		    "%.*s: unknown fault; allowed are SLOW, "
-		    "SLOW_SESSIONS, NO_GUARD, NO_TAKEOVER, "
-		    "LEAK_MEMORY, LEAK_FD, LONG_PAUSE, STOP_LOOP, "
-		    "STOP_KEEPER, ACCEPT, SOCKET, CONNECT, EPOLL_CTL, SLAB, "
-		    "PIPE, ANSWER, TLS_MEMORY",
+		    PREFIX "%.*s: unknown fault; allowed are SLOW, "
+		           "SLOW_SESSIONS, NO_GUARD, NO_TAKEOVER, "
+		           "LEAK_MEMORY, LEAK_FD, LONG_PAUSE, STOP_LOOP, "
+		           "STOP_KEEPER, HANG_FILES, ACCEPT, SOCKET, CONNECT, "
+		           "EPOLL_CTL, SLAB, "
+		           "PIPE, ANSWER, TLS_MEMORY",
 		    (int)len, name);
 	if (strlen(name + len) > VALUE_SIZE)
 		return err_set(err, "%s: too long", variable);
@@ -347,6 +351,18 @@ fault_leak(void)
 	if (switches[FAULT_LEAK_FD] &&
 	    atomic_add_relaxed(&leaks, 1u) % LEAK_FD_EVERY == 0)
 		(void)!dup(STDERR_FILENO);
+}
+
+const char *
+fault_hang(const char *path)
+{
+	char marker[PATH_MAX];
+	struct stat st;
+
+	snprintf(marker, sizeof(marker), "%s.hangs", path);
+	while (switches[FAULT_HANG_FILES] && stat(marker, &st) == 0)
+		usleep(1000);
+	return path;
 }
 
 #endif

@@ -11,6 +11,7 @@
  *   LFPROXY_FAULT_STOP_LOOP=1     on SIGUSR2 the control thread stops for good
  *   LFPROXY_FAULT_STOP_KEEPER=1   the keeper stops for good when a session's
  *                                 deadline calls it
+ *   LFPROXY_FAULT_HANG_FILES=1    reading FILE waits while FILE.hangs exists
  *   LFPROXY_FAULT_LEAK_MEMORY=1   each session's end loses some memory
  *   LFPROXY_FAULT_LEAK_FD=1       one in a hundred loses a descriptor
  *   LFPROXY_FAULT_ACCEPT, _SOCKET, _CONNECT, _EPOLL_CTL, _SLAB, _PIPE,
@@ -57,6 +58,7 @@ enum fault_switch {
 	FAULT_LONG_PAUSE,
 	FAULT_STOP_LOOP,
 	FAULT_STOP_KEEPER,
+	FAULT_HANG_FILES,
 	FAULT_SWITCHES
 };
 
@@ -83,6 +85,10 @@ bool fault_is_on(enum fault_switch which);
 
 /* Loses what the LEAK variables say.  Called at the end of a session. */
 void fault_leak(void);
+
+/* Waits while the file is to hang, as on a mount that does not answer.  Called
+ * before the file is opened, on any thread.  Returns path. */
+const char *fault_hang(const char *path);
 
 #else
 
@@ -127,6 +133,12 @@ fault_is_on(enum fault_switch which)
 static inline void
 fault_leak(void)
 {
+}
+
+static inline const char *
+fault_hang(const char *path)
+{
+	return path;
 }
 
 #endif

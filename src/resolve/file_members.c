@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/printable.h"
 
 #define BLANKS " \t\r\f\v"
@@ -323,7 +324,8 @@ file_members_read(
     const char *path, struct file_members *ret_members, struct err *err)
 {
 	/* Without O_NONBLOCK a FIFO would block. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = open(
+	    fault_hang(path), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	size_t len;
 	char *text;
 
