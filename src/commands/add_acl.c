@@ -135,9 +135,8 @@ end_entry_change(struct call *call, struct acl_list *list,
 	record = acl_record_new(
 	    call, false, "acl %s: %s is %s", acl_list_name(list), text, done);
 	if (record)
-		*ret_task =
-		    list_task_change(control_list_tasks(call->env->control),
-		        list, acl_record_end(record));
+		*ret_task = list_task_change(
+		    list, acl_record_end(record), grace_of(call));
 	else
 		(void)acl_list_end_change(list, grace_of(call));
 	if (*ret_task)

@@ -51,8 +51,8 @@ commit_by_task(struct call *call, struct acl_list *list, unsigned version,
 
 	if (record)
 		*ret_task =
-		    list_task_commit(control_list_tasks(call->env->control),
-		        list, version, acl_record_end(record), &outcome);
+		    list_task_commit(list, version, acl_record_end(record),
+		        control_model(call->env->control)->grace, &outcome);
 	if (*ret_task)
 		return true;
 	acl_record_free(record);

@@ -241,7 +241,6 @@ control_new(
 		err_set(err, "the event loop could not be made");
 		goto fail;
 	}
-	list_tasks_init(&c->list_tasks, c->grace);
 	if (!sets_begin(c, spec, err))
 		goto fail;
 	err_oom(err);
@@ -305,7 +304,6 @@ control_start(struct control *control, struct err *err)
 	watch_loop(c);
 	list_watch_start(
 	    &c->list_watch, c->loop, &c->task_timer, c->grace, c->model);
-	list_tasks_start(&c->list_tasks, c->loop);
 	tls_watch_start(&c->tls_watch, c->loop, &c->task_timer, c->model->spec);
 	sets_start(c);
 	log_info("up to %u session%s%s: %d of %zu descriptors each, %zu for "
@@ -349,7 +347,6 @@ control_free(struct control *control)
 	rebalances_free(c);
 	tls_watch_fini(&c->tls_watch);
 	list_watch_fini(&c->list_watch);
-	list_tasks_fini(&c->list_tasks);
 	tls_upkeep_fini(&c->tls_upkeep);
 	sets_fini(c);
 	stopped = worker_stop(WORKER_STOP_MS);
@@ -465,12 +462,6 @@ const struct list_watch *
 control_list_watch(const struct control *control)
 {
 	return &control->list_watch;
-}
-
-struct list_tasks *
-control_list_tasks(struct control *control)
-{
-	return &control->list_tasks;
 }
 
 const struct tls_status *

@@ -35,7 +35,6 @@
 #include "model/model.h"
 
 struct control;
-struct list_tasks;
 struct list_watch;
 struct listeners;
 struct proxy;
@@ -180,9 +179,6 @@ const struct tls_watch *control_tls_watch(const struct control *control);
 
 /* Returns the watch over the files of the [list] sections. */
 const struct list_watch *control_list_watch(const struct control *control);
-
-/* Returns the work on lists that is under way. */
-struct list_tasks *control_list_tasks(struct control *control);
 
 /* Returns the state of TLS as of the last second. */
 const struct tls_status *control_tls_status(const struct control *control);

@@ -11,7 +11,6 @@
 #include "control/server_followup.h"
 #include "control/task_timer.h"
 #include "control/limits.h"
-#include "control/list_task.h"
 #include "control/list_watch.h"
 #include "control/listeners.h"
 #include "control/manager.h"
@@ -72,7 +71,6 @@ struct control {
 	struct sets sets;
 	struct tls_watch tls_watch;
 	struct list_watch list_watch;
-	struct list_tasks list_tasks;
 	struct tls_upkeep tls_upkeep;
 	enum phase phase;
 	uint64_t phase_ends_ms; /* in all phases but RUNNING */

@@ -1,44 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * Tasks on address lists that take longer than the control loop may block.
- * Each task has a thread.  A task commits a version with many entries, that is,
- * sorts them and makes their table, or makes a change that needs a new table of
- * all entries.  The list is busy until the result is in force.
+ * Tasks on address lists that take longer than the control loop may block, and
+ * that the worker does therefore.  A task commits a version with many entries,
+ * that is, sorts them and makes their table, or makes a change that needs a new
+ * table of all entries.  The list is busy until the result is in force.
  *
- * Before list_tasks_start, when commands of a former process are run, a task is
- * done at once: the functions that begin one block.
+ * Before the worker is started, when commands of a former process are run, a
+ * task is done at once: the functions that begin one block.
  *
- * All functions run on the control thread.  After the start only
- * list_tasks_fini blocks.
+ * All functions run on the control thread.
  */
 #ifndef CONTROL_LIST_TASK_H
 #define CONTROL_LIST_TASK_H
 
-#include <ev.h>
-
 #include "acl/acl.h"
 #include "base/err.h"
-#include "base/list.h"
 
 struct grace;
 struct list_task;
-
-struct list_tasks {
-	struct ev_loop *loop; /* NULL: not started */
-	struct grace *grace;
-	ev_async ended; /* sent by the threads */
-	struct list all;
-};
-
-/* Initializes tasks, with no task under way.  Tables that are replaced are
- * freed after a grace period. */
-void list_tasks_init(struct list_tasks *tasks, struct grace *grace);
-
-/* Lets tasks have threads from now on, whose ends the loop learns. */
-void list_tasks_start(struct list_tasks *tasks, struct ev_loop *loop);
-
-/* Waits for the tasks that are under way, and completes them.  Does nothing
- * without list_tasks_start. */
-void list_tasks_fini(struct list_tasks *tasks);
 
 struct list_result {
 	enum acl_outcome outcome;
@@ -52,18 +30,19 @@ struct list_task_end {
 	void *arg;
 };
 
-/* Begins to put the version into force.  Returns a task, which the caller gives
- * back by list_task_unref.  Returns NULL with the reason in *ret_outcome if no
- * task was begun: then `end` is never called. */
-struct list_task *list_task_commit(struct list_tasks *tasks,
-    struct acl_list *list, unsigned version, struct list_task_end end,
+/* Begins to put the version into force.  Tables that are replaced are freed
+ * after a grace period.  Returns a task, which the caller gives back by
+ * list_task_unref.  Returns NULL with the reason in *ret_outcome if no task was
+ * begun: then `end` is never called. */
+struct list_task *list_task_commit(struct acl_list *list, unsigned version,
+    struct list_task_end end, struct grace *grace,
     enum acl_outcome *ret_outcome) MUST_CHECK;
 
 /* Continues a change that has returned ACL_LATER.  Returns a task as
  * list_task_commit does.  Returns NULL when memory is short: the change is
  * undone, and `end` is never called. */
-struct list_task *list_task_change(struct list_tasks *tasks,
-    struct acl_list *list, struct list_task_end end) MUST_CHECK;
+struct list_task *list_task_change(struct acl_list *list,
+    struct list_task_end end, struct grace *grace) MUST_CHECK;
 
 /* Returns the result, or NULL as long as the task is under way. */
 const struct list_result *list_task_result(const struct list_task *task);
