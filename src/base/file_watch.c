@@ -151,14 +151,15 @@ file_watch_warn(struct file_watch *watch, const struct interests *interests)
 }
 
 void
-file_watch_stop(struct file_watch *watch)
+file_watch_stop(struct file_watch *watch, bool close_it)
 {
 	if (!watch->loop)
 		return;
 	ev_timer_stop(watch->loop, &watch->settle);
 	if (watch->inotify >= 0) {
 		ev_io_stop(watch->loop, &watch->io);
-		close(watch->inotify);
+		if (close_it)
+			close(watch->inotify);
 	}
 	watch->loop = NULL;
 }

@@ -81,8 +81,9 @@ void file_watch_drop(
 void file_watch_warn(
     struct file_watch *watch, const struct interests *interests);
 
-/* Ends the watch and closes its descriptor.  Does nothing if it was not
+/* Ends the watch.  close_it: closes its descriptor as well; otherwise whatever
+ * reads the files at present has to do so.  Does nothing if the watch was not
  * started. */
-void file_watch_stop(struct file_watch *watch);
+void file_watch_stop(struct file_watch *watch, bool close_it);
 
 #endif

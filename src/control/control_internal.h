@@ -63,7 +63,7 @@ struct control {
 	struct capacity capacity;
 	struct control_follower follower; /* prepare NULL: none */
 	struct reload_status reloads;
-	struct reload *reloading;          /* is waiting; NULL: none */
+	struct reload *reloading;          /* under way; NULL: none */
 	struct upgrade *upgrade;           /* under way; NULL: none */
 	struct session_sender *sender;     /* successor; NULL: none */
 	struct session_receiver *receiver; /* former process; NULL: none */

@@ -3,11 +3,11 @@
  */
 #include "control/list_load.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "acl/discard.h"
-#include "base/atomics.h"
-#include "base/thread.h"
 #include "model/spec.h"
 
 /* The most readings in a row of files whose watches change meanwhile.  Further
@@ -51,63 +51,81 @@ read_list_job(struct list_job *job, int inotify)
 	}
 }
 
-static void *
-list_load_thread(void *arg)
+static void
+run_list_load(struct work *work)
 {
-	struct list_load *load = arg;
+	struct list_load *load = container_of(work, struct list_load, work);
 
-	(void)pthread_setname_np(pthread_self(), "lfproxy-lists");
 	for (size_t i = 0; i < load->n; i++)
 		read_list_job(&load->jobs[i], load->inotify);
-	atomic_store_release(&load->ended, true); /* [P33] */
+}
+
+static void
+end_list_load(struct work *work, int error)
+{
+	struct list_load *load = container_of(work, struct list_load, work);
+
+	if (error == ECANCELED) {
+		if (load->inotify >= 0)
+			close(load->inotify);
+		list_load_free(load);
+		return;
+	}
+	load->ended = true;
+	load->error = error;
 	if (load->done)
 		load->done(load->arg);
-	return NULL;
 }
 
-int
-list_load_start(struct list_load *load)
+struct list_load *
+list_load_new(size_t n)
 {
-	int rc;
+	struct list_load *load =
+	    calloc(1, sizeof(*load) + n * sizeof(load->jobs[0]));
 
-	load->ended = false;
-	rc = thread_start(&load->thread, NULL, list_load_thread, load);
-	if (rc != 0)
-		list_load_fini(load);
-	return rc;
-}
-
-bool
-list_load_of_spec(struct list_load *load, const struct spec *spec)
-{
-	*load = (struct list_load){.inotify = -1};
-	load->jobs = calloc(spec->lists_n + 1, sizeof(*load->jobs));
-	if (!load->jobs)
-		return false;
-	for (; load->n < spec->lists_n; load->n++) {
-		struct list_job *job = &load->jobs[load->n];
-
-		job->recipe = acl_recipe_ref(spec->lists[load->n].recipe);
-		err_list_init(&job->errors);
-	}
-	return true;
-}
-
-bool
-list_load_ended(const struct list_load *load)
-{
-	return atomic_load_acquire(&load->ended); /* [P33] */
+	if (load)
+		load->inotify = -1;
+	return load;
 }
 
 void
-list_load_join(struct list_load *load)
+list_load_add(struct list_load *load, struct acl_recipe *recipe)
 {
-	(void)pthread_join(load->thread, NULL);
+	struct list_job *job = &load->jobs[load->n++];
+
+	job->recipe = acl_recipe_ref(recipe);
+	err_list_init(&job->errors);
+}
+
+struct list_load *
+list_load_of_spec(const struct spec *spec)
+{
+	struct list_load *load = list_load_new(spec->lists_n);
+
+	for (size_t i = 0; load && i < spec->lists_n; i++)
+		list_load_add(load, spec->lists[i].recipe);
+	return load;
 }
 
 void
-list_load_fini(struct list_load *load)
+list_load_submit(struct list_load *load, struct work_queue *queue)
 {
+	load->work = (struct work){
+	    .queue = queue, .run = run_list_load, .done = end_list_load};
+	worker_submit(&load->work);
+}
+
+void
+list_load_cancel(struct list_load *load)
+{
+	worker_cancel(&load->work);
+}
+
+void
+list_load_free(struct list_load *load)
+{
+	if (!load)
+		return;
 	for (size_t i = 0; i < load->n; i++) {
 		struct list_job *job = &load->jobs[i];
 
@@ -116,7 +134,5 @@ list_load_fini(struct list_load *load)
 		err_list_fini(&job->errors);
 		interests_fini(&job->interests);
 	}
-	free(load->jobs);
-	load->jobs = NULL;
-	load->n = 0;
+	free(load);
 }

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT
- * Reads the files of address lists on a separate thread: a million lines take
- * longer than the control loop may block.
+ * Reads the files of address lists by the worker: a million lines take longer
+ * than the control loop may block.
+ *
+ * All functions run on the control thread.
  */
 #ifndef CONTROL_LIST_LOAD_H
 #define CONTROL_LIST_LOAD_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "acl/recipe.h"
 #include "base/err.h"
+#include "base/worker.h"
 #include "control/tls_interests.h"
 
 struct spec;
 
-/* Reading the files of a list.  The caller sets the recipe.  The thread owns
- * the job until it has ended. */
+/* Reading the files of a list. */
 struct list_job {
 	struct acl_recipe *recipe;   /* a reference */
 	struct acl_content *content; /* NULL after an error */
@@ -24,36 +25,39 @@ struct list_job {
 	struct interests interests; /* empty without inotify */
 };
 
+/* The caller may set inotify, done and arg before list_load_submit. */
 struct list_load {
-	struct list_job *jobs; /* from malloc */
-	size_t n;
-	int inotify; /* -1: the files are not watched */
-	/* Called on the thread, as its last act; or NULL. */
-	void (*done)(void *arg);
+	struct work work;
+	int inotify; /* -1, as at first: the files are not watched */
+	void (*done)(void *arg); /* NULL: the caller looks at ended */
 	void *arg;
-	bool ended; /* set by the thread */
-	pthread_t thread;
+	bool ended;
+	int error; /* if ended: errno, if no thread could be made, or 0 */
+	size_t n;
+	struct list_job jobs[];
 };
 
-/* Starts the thread.  For each job it watches the files
+/* Returns a load with room for n jobs, or NULL when memory is short.  The
+ * caller adds the jobs and submits the load or frees it. */
+struct list_load *list_load_new(size_t n) MUST_CHECK;
+
+/* Adds a job. */
+void list_load_add(struct list_load *load, struct acl_recipe *recipe);
+
+/* Returns a load of all lists of the spec, or NULL when memory is short. */
+struct list_load *list_load_of_spec(const struct spec *spec) MUST_CHECK;
+
+/* Gives the load to the worker.  For each job it watches the files
  * (tls_interests_find_files) and then reads them, so that no change is lost in
- * between.  Takes ownership of jobs, also on failure.  Returns 0 or an errno
- * value.  Runs on the control thread, as all functions here. */
-int list_load_start(struct list_load *load) __attribute__((warn_unused_result));
+ * between.  At the end sets ended and calls done; from then on the load is the
+ * caller's again. */
+void list_load_submit(struct list_load *load, struct work_queue *queue);
 
-/* Makes a load, not started, of all lists of the spec, whose files are not
- * watched.  Returns false when memory is short. */
-bool list_load_of_spec(
-    struct list_load *load, const struct spec *spec) MUST_CHECK;
+/* Cancels a load that has not ended.  The load frees itself when the worker has
+ * left it, and then closes inotify. */
+void list_load_cancel(struct list_load *load);
 
-/* Returns whether the thread has ended, so that list_load_join does not
- * wait. */
-bool list_load_ended(const struct list_load *load);
-
-/* Waits for the end of the thread. */
-void list_load_join(struct list_load *load);
-
-/* Frees the jobs with what they still own.  Called after list_load_join. */
-void list_load_fini(struct list_load *load);
+/* Frees the load with what its jobs still own.  Accepts NULL. */
+void list_load_free(struct list_load *load);
 
 #endif

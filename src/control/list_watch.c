@@ -14,6 +14,8 @@
 #include "base/text.h"
 #include "model/model.h"
 
+static struct work_queue readings = {.at_once = 1};
+
 /* A [list] section with files. */
 struct watched_list {
 	struct list node;
@@ -90,47 +92,53 @@ fill_list_jobs(struct list_watch *watch, struct list_load *load)
 		if (!w->due)
 			continue;
 		w->due = false;
-		load->jobs[load->n++].recipe = acl_recipe_ref(w->recipe);
+		list_load_add(load, w->recipe);
 	}
 }
 
 static void
-wake_list_watch(void *arg)
+retry_lists(struct list_watch *watch)
 {
-	struct list_watch *watch = arg;
-
-	ev_async_send(watch->files.loop, &watch->done);
+	timed_task_schedule(
+	    &watch->retry, clock_now_ms() + LIST_WATCH_RETRY_MS);
 }
 
-/* Reads all lists that are due; those that become due while the thread is at
- * work are read after it. */
+static void
+put_off_reading(struct list_watch *watch, int error)
+{
+	static struct log_limit limit;
+
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "lists that have changed are not read: %s; lfproxy tries again in "
+	    "%d s",
+	    strerror(error), LIST_WATCH_RETRY_MS / 1000);
+	for_each_watched(w, &watch->lists) w->due = true;
+	retry_lists(watch);
+}
+
+static void on_lists_read(void *arg);
+
+/* Reads all lists that are due; those that become due meanwhile are read after
+ * them. */
 static void
 read_due_lists(struct list_watch *watch)
 {
-	static struct log_limit limit;
-	struct list_load *load = &watch->load;
 	size_t n = count_due(watch);
-	int rc = ENOMEM;
 
 	file_watch_read(&watch->files);
-	if (watch->reading || n == 0)
+	if (watch->load || n == 0)
 		return;
-	*load = (struct list_load){.jobs = calloc(n, sizeof(*load->jobs)),
-	    .inotify = watch->files.inotify,
-	    .done = wake_list_watch,
-	    .arg = watch};
-	if (load->jobs) {
-		fill_list_jobs(watch, load);
-		rc = list_load_start(load);
+	watch->load = list_load_new(n);
+	if (!watch->load) {
+		put_off_reading(watch, ENOMEM);
+		return;
 	}
-	watch->reading = rc == 0;
-	if (rc == 0)
-		file_watch_hold(&watch->files);
-	else
-		log_limited(&limit, LOG_LEVEL_WARNING,
-		    "lists that have changed are not read: %s; reload when "
-		    "there is memory",
-		    strerror(rc));
+	fill_list_jobs(watch, watch->load);
+	watch->load->inotify = watch->files.inotify;
+	watch->load->done = on_lists_read;
+	watch->load->arg = watch;
+	file_watch_hold(&watch->files);
+	list_load_submit(watch->load, &readings);
 }
 
 static void
@@ -238,7 +246,7 @@ list_watch_uses(void *arg, int wd)
 	struct list_watch *watch = arg;
 
 	/* A reading under way may come to use this watch. */
-	if (watch->reading)
+	if (watch->load)
 		return true;
 	list_for_each (node, &watch->lists) {
 		if (interests_have(
@@ -250,19 +258,12 @@ list_watch_uses(void *arg, int wd)
 	return false;
 }
 
-static void
-on_lists_read(struct ev_loop *loop, ev_async *done, int events)
+/* Applies what was read.  Returns whether a list has failed. */
+static bool
+apply_list_load(struct list_watch *watch, struct list_load *load)
 {
-	struct list_watch *watch = done->data;
-	struct list_load *load = &watch->load;
 	bool failed = false;
 
-	(void)loop;
-	(void)events;
-	if (!watch->reading)
-		return;
-	list_load_join(load);
-	watch->reading = false;
 	for (size_t i = 0; i < load->n; i++) {
 		file_watch_warn(&watch->files, &load->jobs[i].interests);
 		failed |= !load->jobs[i].content;
@@ -270,12 +271,24 @@ on_lists_read(struct ev_loop *loop, ev_async *done, int events)
 	}
 	for (size_t i = 0; i < load->n; i++)
 		file_watch_drop(&watch->files, &load->jobs[i].interests);
-	list_load_fini(load);
+	return failed;
+}
+
+static void
+on_lists_read(void *arg)
+{
+	struct list_watch *watch = arg;
+	struct list_load *load = watch->load;
+	int error = load->error;
+
+	watch->load = NULL;
+	if (error != 0)
+		put_off_reading(watch, error);
+	else if (apply_list_load(watch, load))
+		retry_lists(watch);
+	list_load_free(load);
 	file_watch_go_on(&watch->files);
-	if (failed)
-		timed_task_schedule(
-		    &watch->retry, clock_now_ms() + LIST_WATCH_RETRY_MS);
-	if (!file_watch_is_settling(&watch->files))
+	if (error == 0 && !file_watch_is_settling(&watch->files))
 		read_due_lists(watch);
 }
 
@@ -359,9 +372,6 @@ list_watch_start(struct list_watch *watch, struct ev_loop *loop,
 	file_watch_start(&watch->files, loop, &owner);
 	list_init(&watch->lists);
 	timed_task_init(&watch->retry, timer, on_list_retry);
-	ev_async_init(&watch->done, on_lists_read);
-	watch->done.data = watch;
-	ev_async_start(loop, &watch->done);
 	list_watch_follow(watch, model);
 }
 
@@ -370,13 +380,11 @@ list_watch_fini(struct list_watch *watch)
 {
 	if (!watch->files.loop)
 		return;
-	if (watch->reading) {
-		list_load_join(&watch->load);
-		list_load_fini(&watch->load);
-	}
+	/* A reading under way closes the descriptor when it ends. */
+	file_watch_stop(&watch->files, !watch->load);
+	if (watch->load)
+		list_load_cancel(watch->load);
 	for_each_watched(w, &watch->lists) watched_free(w);
-	ev_async_stop(watch->files.loop, &watch->done);
-	file_watch_stop(&watch->files);
 }
 
 const char *

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Address lists follow their files without a reload.
  *
- *   inotify --> settle --> read on a thread --> publish, if all is good
+ *   inotify --> settle --> read by the worker --> publish, if all is good
  *
  * A list changes as a whole or not at all.  If a file is missing or has a wrong
  * line, the list stays as it is, which is logged once.
  *
- * All functions run on the control thread and do not block, unless their
- * comment says so.
+ * All functions run on the control thread and do not block.
  */
 #ifndef CONTROL_LIST_WATCH_H
 #define CONTROL_LIST_WATCH_H
@@ -34,11 +33,9 @@ struct model;
 struct list_watch {
 	struct file_watch files;
 	struct grace *grace;
-	ev_async done; /* sent by the thread */
 	struct timed_task retry;
 	struct list lists;
-	struct list_load load;
-	bool reading; /* the thread is at work */
+	struct list_load *load; /* the worker's; NULL: none */
 };
 
 /* Begins to watch the files of the model's lists, and reads those once that may
@@ -50,7 +47,7 @@ void list_watch_start(struct list_watch *watch, struct ev_loop *loop,
 /* Follows a change of the model in force. */
 void list_watch_follow(struct list_watch *watch, const struct model *model);
 
-/* Ends the watch.  Blocks until a reading that is under way has ended. */
+/* Ends the watch. */
 void list_watch_fini(struct list_watch *watch);
 
 /* Returns why the files of the list cannot be used, so that their former

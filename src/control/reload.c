@@ -23,15 +23,24 @@
 #include "proxy/accept_limits.h"
 #include "proxy/accesslog.h"
 
+/* How long a reload may read lists while another one waits for it. */
+#define LISTS_PATIENCE_MS 60000
+
+/* Four, so that a reload that was given up, since a file of it is on a mount
+ * that does not answer, does not hold up the next one. */
+static struct work_queue readings = {.at_once = 4};
+
 struct reload {
 	struct control *control;
 	unsigned refs;
 	bool done;
-	struct spec *spec;      /* until it is done; NULL after an error */
-	struct list_load lists; /* jobs NULL: not started, or done */
+	struct spec *spec;       /* until it is done; NULL after an error */
+	struct list_load *lists; /* NULL: none, or taken over */
 	struct reload_result result;
 	struct timed_task waiting;
-	uint64_t until_ms; /* end of the wait for names, clock_now_ms */
+	bool begun;
+	uint64_t began_ms;
+	struct reload *next; /* ordered later; waits for this one */
 	void (*when_done)(bool ok, const struct reload_result *result);
 };
 
@@ -249,33 +258,56 @@ notify_result(bool ok, const struct reload_result *result)
 static void
 begin_lists(struct reload *r)
 {
-	if (r->spec->lists_n > 0 && (!list_load_of_spec(&r->lists, r->spec) ||
-	                                list_load_start(&r->lists) != 0))
+	if (r->spec->lists_n == 0)
+		return;
+	r->lists = list_load_of_spec(r->spec);
+	if (r->lists)
+		list_load_submit(r->lists, &readings);
+	else
 		control_refuse(&r->result.errors,
 		    "out of memory: the files of lists are not read");
 }
 
-/* Takes over the lists that were read.  Blocks until the thread has ended, if
- * it is still reading. */
+/* Takes over the lists that were read. */
 static void
 finish_lists(struct reload *r)
 {
-	if (!r->lists.jobs)
+	struct list_load *lists = r->lists;
+	struct err err;
+
+	if (!lists)
 		return;
-	list_load_join(&r->lists);
-	list_diff(&r->lists, r->control->model, r->spec, &r->result.errors,
-	    &r->result.changes);
-	list_load_fini(&r->lists);
+	r->lists = NULL;
+	if (!lists->ended) {
+		list_load_cancel(lists);
+		control_refuse(&r->result.errors,
+		    "the files of lists could not be read in time");
+		return;
+	}
+	if (lists->error != 0) {
+		err_set(&err, "the files of lists are not read: %s",
+		    strerror(lists->error));
+		control_refuse(&r->result.errors, err.text);
+	} else {
+		list_diff(lists, r->control->model, r->spec, &r->result.errors,
+		    &r->result.changes);
+	}
+	list_load_free(lists);
 }
 
 /* Returns whether the reload has to wait for lists or names.  There is no limit
- * on the time for lists. */
+ * on the time for lists unless another reload waits, which also ends the wait
+ * for names. */
 static bool
 is_waiting(const struct reload *r, uint64_t now_ms)
 {
-	return (r->lists.jobs && !list_load_ended(&r->lists)) ||
-	       (now_ms < r->until_ms &&
-	           server_names_pending(r->control, r->spec));
+	if (!r->spec || r->control->phase == KILLING)
+		return false;
+	if (r->lists && !r->lists->ended &&
+	    (!r->next || now_ms < r->began_ms + LISTS_PATIENCE_MS))
+		return true;
+	return !r->next && now_ms < r->began_ms + SERVER_NAMES_WAIT_MS &&
+	       server_names_pending(r->control, r->spec);
 }
 
 static void
@@ -318,48 +350,15 @@ finish_reload(struct reload *r)
 		r->when_done(ok, &r->result);
 }
 
-/* Ends the wait of a reload for names and lists, if there is one. */
+/* Reads the configuration, and begins to read the rest. */
 static void
-finish_waiting(struct control *c)
+begin_reload(struct reload *r)
 {
-	struct reload *r = c->reloading;
+	struct control *c = r->control;
+	struct err_list *errors = &r->result.errors;
 
-	if (!r)
-		return;
-	c->reloading = NULL;
-	timed_task_cancel(&r->waiting);
-	finish_reload(r);
-	reload_unref(r);
-}
-
-static void
-on_waiting(struct timed_task *task, uint64_t now_ms)
-{
-	struct reload *r = container_of(task, struct reload, waiting);
-
-	if (is_waiting(r, now_ms))
-		timed_task_schedule(task, now_ms + TASK_TIMER_ROUND_MS);
-	else
-		finish_waiting(r->control);
-}
-
-struct reload *
-control_reload(struct control *control,
-    void (*when_done)(bool ok, const struct reload_result *result))
-{
-	struct control *c = control;
-	struct reload *r = calloc(1, sizeof(*r));
-	struct err_list *errors;
-
-	if (!r) {
-		log_error("out of memory: the configuration was not reloaded");
-		count_reload(&c->reloads, false);
-		return NULL;
-	}
-	finish_waiting(c);
-	*r = (struct reload){.control = c, .refs = 1, .when_done = when_done};
-	timed_task_init(&r->waiting, &c->task_timer, on_waiting);
-	errors = &r->result.errors;
+	r->begun = true;
+	r->began_ms = clock_now_ms();
 	if (c->phase == RUNNING)
 		notify_reloading();
 	if (c->files_n == 0)
@@ -372,14 +371,57 @@ control_reload(struct control *control,
 		server_names_ask(c, r->spec);
 		begin_lists(r);
 	}
-	r->until_ms = clock_now_ms() + SERVER_NAMES_WAIT_MS;
-	if (r->spec && is_waiting(r, clock_now_ms())) {
-		r->refs++;
-		c->reloading = r;
-		timed_task_schedule(&r->waiting, 0);
-	} else {
+}
+
+/* Carries out the reloads in their order, until one has to wait. */
+static void
+carry_on(struct control *c)
+{
+	struct reload *r;
+
+	while ((r = c->reloading)) {
+		uint64_t now_ms = clock_now_ms();
+
+		if (!r->begun)
+			begin_reload(r);
+		if (is_waiting(r, now_ms)) {
+			timed_task_schedule(
+			    &r->waiting, now_ms + TASK_TIMER_ROUND_MS);
+			return;
+		}
+		c->reloading = r->next;
+		timed_task_cancel(&r->waiting);
 		finish_reload(r);
+		reload_unref(r);
 	}
+}
+
+static void
+on_waiting(struct timed_task *task, uint64_t now_ms)
+{
+	(void)now_ms;
+	carry_on(container_of(task, struct reload, waiting)->control);
+}
+
+struct reload *
+control_reload(struct control *control,
+    void (*when_done)(bool ok, const struct reload_result *result))
+{
+	struct control *c = control;
+	struct reload *r = calloc(1, sizeof(*r)), **last = &c->reloading;
+
+	if (!r) {
+		log_error("out of memory: the configuration was not reloaded");
+		count_reload(&c->reloads, false);
+		return NULL;
+	}
+	/* The caller's reference, and that of the reloads under way. */
+	*r = (struct reload){.control = c, .refs = 2, .when_done = when_done};
+	timed_task_init(&r->waiting, &c->task_timer, on_waiting);
+	while (*last)
+		last = &(*last)->next;
+	*last = r;
+	carry_on(c);
 	return r;
 }
 
@@ -405,5 +447,5 @@ void
 control_reload_fini(struct control *control)
 {
 	control->phase = KILLING;
-	finish_waiting(control);
+	carry_on(control);
 }

@@ -30,12 +30,15 @@ struct reload_result {
 };
 
 /* Begins a reload: reads the files, which blocks on the disk, and begins
- * look-ups of the servers' names; a thread reads the files of lists.  Without
+ * look-ups of the servers' names; the worker reads the files of lists.  Without
  * lists and names the configuration takes effect within this call.  Otherwise
  * it takes effect on the control loop, when the lists are read and the names
  * are answered; names are waited for SERVER_NAMES_WAIT_MS at most.  Logs each
- * change and each error.  If another reload still waits, first blocks until its
- * lists are read, and puts it into effect.
+ * change and each error.
+ *
+ * A reload that waits for names ends when another one is ordered.  One that
+ * waits for lists goes first, and the other one reads its files after it; after
+ * a minute the first one is refused then.
  *
  * Calls when_done, unless it is NULL, once with the result, within this call if
  * the reload is complete.  Returns NULL when out of memory.  Caller calls

@@ -412,7 +412,7 @@ tls_watch_fini(struct tls_watch *watch)
 	list_for_each_safe (node, &watch->sections)
 		section_free(container_of(node, struct watched_section, node));
 	ev_async_stop(watch->files.loop, &watch->done);
-	file_watch_stop(&watch->files);
+	file_watch_stop(&watch->files, true);
 }
 
 const char *

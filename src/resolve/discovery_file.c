@@ -228,7 +228,7 @@ free_file(struct discovery *discovery)
 	}
 	ev_async_stop(d->files.loop, &d->done);
 	ev_timer_stop(d->files.loop, &d->retry);
-	file_watch_stop(&d->files);
+	file_watch_stop(&d->files, true);
 	interests_fini(&d->interests);
 	file_members_fini(&d->half);
 	free(d->path);
