@@ -3,20 +3,26 @@
  */
 #include "resolve/discovery_file.h"
 
+#include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file_watch.h"
 #include "base/interests.h"
 #include "base/list.h"
-#include "base/thread.h"
+#include "base/worker.h"
 #include "resolve/file_members.h"
 
-/* A reading on a thread, which owns this until it has sent done. */
+/* Eight, so that a few files on a mount that does not answer do not hold up the
+ * others, and a thousand files do not make a thousand threads. */
+static struct work_queue readings = {.at_once = 8};
+
 struct file_reading {
-	const char *path;
+	struct work work;
+	struct file_discovery *discovery; /* not used after worker_cancel */
+	char *path;
 	int inotify; /* -1: the file is not watched */
 	struct interests interests;
 	bool ok;
@@ -29,11 +35,8 @@ struct file_discovery {
 	char *path;
 	struct file_watch files;
 	struct interests interests;
-	ev_async done; /* sent by the thread, as its last act */
 	ev_timer retry;
-	pthread_t thread;
-	struct file_reading reading;
-	bool is_reading;
+	struct file_reading *reading; /* the worker's; NULL: none */
 	bool wanted; /* another reading, after the one under way */
 	/* The content of a file that may be half-written, when it was last
 	 * read; NULL: it was whole. */
@@ -48,14 +51,14 @@ discovery_file_check(const char *path, struct err *err)
 	           err, "the path is longer than %d characters", PATH_MAX - 1);
 }
 
-static void *
-file_thread(void *arg)
+/* -- reading -- */
+
+static void
+run_reading(struct work *work)
 {
-	struct file_discovery *d = arg;
-	struct file_reading *r = &d->reading;
+	struct file_reading *r = container_of(work, struct file_reading, work);
 	struct interests_search *search;
 
-	(void)pthread_setname_np(pthread_self(), "lfproxy-servers");
 	/* Watch first, so that no change falls in between. */
 	if (r->inotify >= 0) {
 		search = interests_begin(r->inotify, &r->interests);
@@ -64,7 +67,50 @@ file_thread(void *arg)
 		interests_end(search);
 	}
 	r->ok = file_members_read(r->path, &r->members, &r->err);
-	ev_async_send(d->files.loop, &d->done);
+}
+
+static void
+reading_free(struct file_reading *r)
+{
+	interests_fini(&r->interests);
+	if (r->ok)
+		file_members_fini(&r->members);
+	free(r->path);
+	free(r);
+}
+
+static void take_reading(
+    struct file_discovery *d, struct file_reading *r, int error);
+
+static void
+end_reading(struct work *work, int error)
+{
+	struct file_reading *r = container_of(work, struct file_reading, work);
+
+	if (error != ECANCELED)
+		take_reading(r->discovery, r, error);
+	else if (r->inotify >= 0)
+		close(r->inotify);
+	reading_free(r);
+}
+
+/* Returns a reading that was not submitted, or NULL when memory is short. */
+static struct file_reading *
+reading_new(struct file_discovery *d)
+{
+	struct file_reading *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	*r = (struct file_reading){.work = {.queue = &readings,
+	                               .run = run_reading,
+	                               .done = end_reading},
+	    .discovery = d,
+	    .path = strdup(d->path),
+	    .inotify = file_watch_open(&d->files) ? d->files.inotify : -1};
+	if (r->path)
+		return r;
+	free(r);
 	return NULL;
 }
 
@@ -80,23 +126,22 @@ static void
 read_file_soon(struct file_discovery *d)
 {
 	struct discovery_owner *owner = &d->discovery.owner;
-	int rc;
 
 	file_watch_read(&d->files);
-	d->wanted = d->is_reading;
-	if (d->is_reading)
+	d->wanted = d->reading != NULL;
+	if (d->reading)
 		return;
-	d->reading = (struct file_reading){.path = d->path,
-	    .inotify = file_watch_open(&d->files) ? d->files.inotify : -1};
-	rc = thread_start(&d->thread, NULL, file_thread, d);
-	d->is_reading = rc == 0;
-	if (rc == 0) {
+	d->reading = reading_new(d);
+	if (d->reading) {
 		file_watch_hold(&d->files);
+		worker_submit(&d->reading->work);
 		return;
 	}
-	owner->on_error(owner->arg, strerror(rc));
+	owner->on_error(owner->arg, strerror(ENOMEM));
 	retry_later(d);
 }
+
+/* -- what was read -- */
 
 static bool
 same_members(const struct file_members *a, const struct file_members *b)
@@ -145,30 +190,31 @@ report_members_file(struct file_discovery *d, struct file_reading *r)
 }
 
 static void
-on_file_read(struct ev_loop *loop, ev_async *done, int events)
+take_interests(struct file_discovery *d, struct interests *found)
 {
-	struct file_discovery *d = done->data;
-	struct file_reading r;
 	struct interests former = d->interests;
 
-	(void)loop;
-	(void)events;
-	if (!d->is_reading)
-		return;
-	(void)pthread_join(d->thread, NULL);
-	d->is_reading = false;
-	r = d->reading;
-	d->interests = r.interests;
+	d->interests = *found;
+	*found = (struct interests){.n = 0};
 	file_watch_warn(&d->files, &d->interests);
 	file_watch_drop(&d->files, &former);
 	interests_fini(&former);
+}
+
+/* Takes a reading that has ended.  error: errno, if no thread could be made. */
+static void
+take_reading(struct file_discovery *d, struct file_reading *r, int error)
+{
+	d->reading = NULL;
+	if (error == 0)
+		take_interests(d, &r->interests);
+	else
+		err_set(&r->err, "%s", strerror(error));
 	file_watch_go_on(&d->files);
 	if (d->wanted)
 		read_file_soon(d);
 	else
-		report_members_file(d, &r);
-	if (r.ok)
-		file_members_fini(&r.members);
+		report_members_file(d, r);
 }
 
 static void
@@ -202,7 +248,7 @@ file_uses(void *arg, int wd)
 {
 	const struct file_discovery *d = arg;
 
-	return d->is_reading || interests_have(&d->interests, wd, NULL);
+	return d->reading || interests_have(&d->interests, wd, NULL);
 }
 
 static void
@@ -220,15 +266,11 @@ free_file(struct discovery *discovery)
 	struct file_discovery *d =
 	    container_of(discovery, struct file_discovery, discovery);
 
-	if (d->is_reading) {
-		(void)pthread_join(d->thread, NULL);
-		interests_fini(&d->reading.interests);
-		if (d->reading.ok)
-			file_members_fini(&d->reading.members);
-	}
-	ev_async_stop(d->files.loop, &d->done);
 	ev_timer_stop(d->files.loop, &d->retry);
-	file_watch_stop(&d->files, true);
+	/* A reading under way closes the descriptor when it ends. */
+	file_watch_stop(&d->files, !d->reading);
+	if (d->reading)
+		worker_cancel(&d->reading->work);
 	interests_fini(&d->interests);
 	file_members_fini(&d->half);
 	free(d->path);
@@ -260,10 +302,8 @@ discovery_file_new(struct ev_loop *loop, const char *path,
 	}
 	d->discovery = (struct discovery){.ops = &file_ops, .owner = *owner};
 	file_watch_start(&d->files, loop, &watching);
-	ev_async_init(&d->done, on_file_read);
 	ev_init(&d->retry, on_file_retry);
-	d->done.data = d->retry.data = d;
-	ev_async_start(loop, &d->done);
+	d->retry.data = d;
 	file_watch_settle_in(&d->files, 0);
 	return &d->discovery;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A source of members that is a file (file_members.h).
  *
- *   inotify --> settle --> read on a thread --> report
+ *   inotify --> settle --> read by the worker --> report
  *
  * If the file is missing or has a wrong line, the source reports an error and
  * no list.  A file whose last line has no line end, or that is empty, may be

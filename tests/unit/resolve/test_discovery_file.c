@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A file of servers that changes while a thread reads it.
+ * A file of servers that changes, or is given up, while the worker reads it.
  */
+#include <dirent.h>
 #include <ev.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +9,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/worker.h"
 #include "resolve/discovery_file.h"
 #include "unit.h"
 
-/* Files at a time.  The thread of each parses for some milliseconds. */
+/* Files.  The worker parses each for some milliseconds. */
 #define FILES 20
 #define LINES 20000
 
@@ -91,7 +93,7 @@ all_have_changed(void)
 	return true;
 }
 
-/* Each file changes some time later, at one time or another while its thread
+/* Each file changes some time later, at one time or another while the worker
  * has read it and is not done. */
 static void
 a_change_during_the_first_reading_is_noticed(void **state)
@@ -102,6 +104,7 @@ a_change_during_the_first_reading_is_noticed(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(dir));
 	loop = ev_loop_new(EVFLAG_AUTO);
+	worker_start(loop);
 	for (unsigned i = 0; i < FILES; i++)
 		follow(&all[i], dir, i);
 	while (!all_have_changed() && clock_now_ms() < deadline) {
@@ -113,7 +116,54 @@ a_change_during_the_first_reading_is_noticed(void **state)
 		discovery_free(all[i].discovery);
 		unlink(all[i].path);
 	}
+	assert_true(worker_stop(UNIT_DEADLINE_S * 1000));
 	ev_loop_destroy(loop);
+	rmdir(dir);
+}
+
+static unsigned
+count_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* Some files are being read when they are given up, some wait, some have been
+ * read and are not reported. */
+static void
+files_can_be_given_up_while_they_are_read(void **state)
+{
+	char dir[] = "/tmp/lfproxy-discovery-XXXXXX";
+	unsigned before;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	loop = ev_loop_new(EVFLAG_AUTO);
+	worker_start(loop);
+	ev_run(loop, EVRUN_NOWAIT);
+	before = count_descriptors();
+	for (unsigned i = 0; i < FILES; i++) {
+		follow(&all[i], dir, i);
+		ev_timer_stop(loop, &all[i].change);
+	}
+	/* The first wait is over: readings begin. */
+	assert_true(unit_wait((ev_run(loop, EVRUN_NOWAIT),
+	    count_descriptors() >= before + FILES)));
+	for (unsigned i = 0; i < FILES; i++)
+		discovery_free(all[i].discovery);
+	assert_true(worker_stop(UNIT_DEADLINE_S * 1000));
+	assert_int_equal(count_descriptors(), before);
+	ev_loop_destroy(loop);
+	for (unsigned i = 0; i < FILES; i++) {
+		unlink(all[i].path);
+		unlink(all[i].next);
+	}
 	rmdir(dir);
 }
 
@@ -122,6 +172,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_change_during_the_first_reading_is_noticed),
+	    cmocka_unit_test(files_can_be_given_up_while_they_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
