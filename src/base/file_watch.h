@@ -4,7 +4,8 @@
  *   inotify --changed--> of interest --settle_ms without another--> settled
  *
  * The owner knows which files are watched (interests.h), and reads them.  Most
- * owners do so on a thread, which adds the watches to the descriptor `inotify`.
+ * owners do so in a job of the worker, which adds the watches to the descriptor
+ * `inotify`.
  *
  * All functions run on the control thread and never block.
  */
@@ -62,12 +63,12 @@ void file_watch_settle_in(struct file_watch *watch, uint64_t settle_ms);
  * settled any more. */
 void file_watch_read(struct file_watch *watch);
 
-/* Stops reading events while a thread reads the files, and leaves them in the
- * kernel: changed cannot tell yet which events concern files that the thread
+/* Stops reading events while a job reads the files, and leaves them in the
+ * kernel: changed cannot tell yet which events concern files that the job
  * finds. */
 void file_watch_hold(struct file_watch *watch);
 
-/* Reads events again: the owner knows now which files the thread has found. */
+/* Reads events again: the owner knows now which files the job has found. */
 void file_watch_go_on(struct file_watch *watch);
 
 /* Returns whether changes are settling, so that settled will be called. */
@@ -81,8 +82,8 @@ void file_watch_drop(
 void file_watch_warn(
     struct file_watch *watch, const struct interests *interests);
 
-/* Ends the watch.  close_it: closes its descriptor as well; otherwise whatever
- * reads the files at present has to do so.  Does nothing if the watch was not
+/* Ends the watch.  close_it: closes its descriptor as well; otherwise the job
+ * that reads the files has to do so.  Does nothing if the watch was not
  * started. */
 void file_watch_stop(struct file_watch *watch, bool close_it);
 

@@ -3,12 +3,16 @@
  */
 #include "control/tls_load.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/thread.h"
 #include "tls/changes.h"
 #include "tls/context.h"
+
+/* One: the certificates of a load are freed before the next load is read. */
+static struct work_queue loads = {.at_once = 1};
 
 /* The most readings in a row of files whose watches change meanwhile.  Further
  * changes are left to later events. */
@@ -60,37 +64,55 @@ run_job(struct tls_load_job *job, int inotify)
 	job->loaded = NULL;
 }
 
-static void *
-load_thread(void *arg)
+static void
+run_load(struct work *work)
 {
-	struct tls_load *load = arg;
+	struct tls_load *load = container_of(work, struct tls_load, work);
 
-	(void)pthread_setname_np(pthread_self(), "lfproxy-tls");
 	for (size_t i = 0; i < load->n; i++)
 		run_job(&load->jobs[i], load->inotify);
-	load->done(load->arg);
-	return NULL;
 }
 
-int
-tls_load_start(struct tls_load *load)
+static void
+end_load(struct work *work, int error)
 {
-	int rc = thread_start(&load->thread, NULL, load_thread, load);
+	struct tls_load *load = container_of(work, struct tls_load, work);
 
-	if (rc != 0)
-		tls_load_fini(load);
-	return rc;
+	if (error == ECANCELED) {
+		if (load->inotify >= 0)
+			close(load->inotify);
+		tls_load_free(load);
+		return;
+	}
+	load->done(load->arg, error);
+}
+
+struct tls_load *
+tls_load_new(size_t n)
+{
+	return calloc(
+	    1, sizeof(struct tls_load) + n * sizeof(struct tls_load_job));
 }
 
 void
-tls_load_join(struct tls_load *load)
+tls_load_submit(struct tls_load *load)
 {
-	(void)pthread_join(load->thread, NULL);
+	load->work =
+	    (struct work){.queue = &loads, .run = run_load, .done = end_load};
+	worker_submit(&load->work);
 }
 
 void
-tls_load_fini(struct tls_load *load)
+tls_load_cancel(struct tls_load *load)
 {
+	worker_cancel(&load->work);
+}
+
+static void
+free_load(void *object)
+{
+	struct tls_load *load = object;
+
 	for (size_t i = 0; i < load->n; i++) {
 		struct tls_load_job *job = &load->jobs[i];
 
@@ -101,27 +123,11 @@ tls_load_fini(struct tls_load *load)
 		tls_context_give_back(job->present);
 		tls_context_unref(job->context);
 	}
-	free(load->jobs);
-	load->jobs = NULL;
-	load->n = 0;
+	free(load);
 }
 
-static void *
-dispose_thread(void *arg)
+void
+tls_load_free(struct tls_load *load)
 {
-	struct tls_load *load = arg;
-
-	(void)pthread_setname_np(pthread_self(), "lfproxy-tls");
-	tls_load_fini(load);
-	load->done(load->arg);
-	return NULL;
-}
-
-bool
-tls_load_dispose(struct tls_load *load)
-{
-	if (thread_start(&load->thread, NULL, dispose_thread, load) == 0)
-		return true;
-	tls_load_fini(load);
-	return false;
+	worker_call(&loads, free_load, load);
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * Reads the files of TLS contexts again, on a separate thread: with thousands
- * of certificates that takes longer than the control loop may block.
+ * Reads the files of TLS contexts again, by the worker: with thousands of
+ * certificates that takes longer than the control loop may block.
+ *
+ * All functions run on the control thread.
  */
 #ifndef CONTROL_TLS_LOAD_H
 #define CONTROL_TLS_LOAD_H
 
 #include <openssl/types.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/worker.h"
 #include "control/tls_interests.h"
 
 struct tls_context;
@@ -18,8 +20,7 @@ struct tls_context;
 /* The most changes of a context that are described by texts. */
 #define TLS_LOAD_TEXTS 16
 
-/* Reading the files of a context.  The caller sets the first two members.  The
- * thread owns the job until done is called. */
+/* Reading the files of a context.  The caller sets the first two members. */
 struct tls_load_job {
 	struct tls_context *context; /* a reference */
 	SSL_CTX *present;            /* a reference, from tls_context_take */
@@ -31,32 +32,32 @@ struct tls_load_job {
 	struct interests interests;
 };
 
+/* The caller sets all members but work before tls_load_submit. */
 struct tls_load {
-	struct tls_load_job *jobs; /* from malloc */
-	size_t n;
+	struct work work;
 	int inotify;
-	void (*done)(void *arg); /* called on the thread, as its last act */
+	/* error: errno, if no thread could be made, or 0. */
+	void (*done)(void *arg, int error);
 	void *arg;
-	pthread_t thread;
+	size_t n;
+	struct tls_load_job jobs[];
 };
 
-/* Starts the thread.  For each job it watches the files (tls_interests_find)
- * and then reads them, so that no change is lost in between.  Takes ownership
- * of jobs, also on failure.  Returns 0 or an errno value.  Runs on the control
- * thread, as all functions here. */
-int tls_load_start(struct tls_load *load) __attribute__((warn_unused_result));
+/* Returns a load with room for n jobs, or NULL when memory is short. */
+struct tls_load *tls_load_new(size_t n) MUST_CHECK;
 
-/* Waits until the thread has ended, also if done was not called yet. */
-void tls_load_join(struct tls_load *load);
+/* Gives the load to the worker.  For each job it watches the files
+ * (tls_interests_find) and then reads them, so that no change is lost in
+ * between.  At the end calls done; from then on the load is the caller's
+ * again. */
+void tls_load_submit(struct tls_load *load);
 
-/* Frees the jobs with what they still own, on another thread, which calls done
- * as well: freeing thousands of certificates takes 100 ms.  Called after
- * tls_load_join.  If the thread cannot be started, frees the jobs at once and
- * returns false. */
-bool tls_load_dispose(struct tls_load *load)
-    __attribute__((warn_unused_result));
+/* Cancels a load whose done was not called.  The load frees itself when the
+ * worker has left it, and then closes inotify. */
+void tls_load_cancel(struct tls_load *load);
 
-/* Frees the jobs with what they still own. */
-void tls_load_fini(struct tls_load *load);
+/* Frees the load with what its jobs still own.  The worker does so: freeing
+ * thousands of certificates takes 100 ms. */
+void tls_load_free(struct tls_load *load);
 
 #endif

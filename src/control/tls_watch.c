@@ -68,23 +68,21 @@ section_find(struct list *sections, const struct tls_context *context)
 	return NULL;
 }
 
-static bool
-any_section_due(struct tls_watch *watch)
+static size_t
+count_due(struct tls_watch *watch)
 {
-	list_for_each (node, &watch->sections) {
-		if (container_of(node, struct watched_section, node)->due)
-			return true;
-	}
-	return false;
+	size_t n = 0;
+
+	list_for_each (node, &watch->sections)
+		n += container_of(node, struct watched_section, node)->due;
+	return n;
 }
 
 /* -- reading -- */
 
 static void
-fill_jobs(struct tls_watch *watch, struct tls_load_job *jobs, size_t *ret_n)
+fill_jobs(struct tls_watch *watch, struct tls_load *load)
 {
-	size_t n = 0;
-
 	list_for_each (node, &watch->sections) {
 		struct watched_section *section =
 		    container_of(node, struct watched_section, node);
@@ -92,65 +90,55 @@ fill_jobs(struct tls_watch *watch, struct tls_load_job *jobs, size_t *ret_n)
 		if (!section->due)
 			continue;
 		section->due = false;
-		jobs[n++] = (struct tls_load_job){
+		load->jobs[load->n++] = (struct tls_load_job){
 		    .context = tls_context_ref(section->context),
 		    .present = tls_context_take(section->context)};
 	}
-	*ret_n = n;
-}
-
-static size_t
-count_sections(struct tls_watch *watch)
-{
-	size_t n = 0;
-
-	list_for_each (node, &watch->sections) {
-		(void)node;
-		n++;
-	}
-	return n;
 }
 
 static void
-call_control(void *arg)
+retry_sections(struct tls_watch *watch)
 {
-	struct tls_watch *watch = arg;
-
-	ev_async_send(watch->files.loop, &watch->done);
+	timed_task_schedule(&watch->retry, clock_now_ms() + TLS_WATCH_RETRY_MS);
 }
 
-/* Reads all sections that are due, or later if the thread is at work. */
+static void
+put_off_reading(struct tls_watch *watch, int error)
+{
+	static struct log_limit limit;
+
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "tls: certificates that have changed are not read: %s; lfproxy "
+	    "tries again in %d s",
+	    strerror(error), TLS_WATCH_RETRY_MS / 1000);
+	list_for_each (node, &watch->sections)
+		container_of(node, struct watched_section, node)->due = true;
+	retry_sections(watch);
+}
+
+static void on_sections_read(void *arg, int error);
+
+/* Reads all sections that are due; those that become due meanwhile are read
+ * after them. */
 static void
 read_due(struct tls_watch *watch)
 {
-	static struct log_limit limit;
-	struct tls_load_job *jobs;
-	int rc = ENOMEM;
-	size_t n;
+	size_t n = count_due(watch);
 
 	file_watch_read(&watch->files);
-	watch->wanted = watch->state != TLS_WATCH_IDLE;
-	if (watch->wanted || !any_section_due(watch))
+	if (watch->load || n == 0)
 		return;
-	jobs = calloc(count_sections(watch), sizeof(*jobs));
-	if (jobs) {
-		fill_jobs(watch, jobs, &n);
-		watch->load = (struct tls_load){.jobs = jobs,
-		    .n = n,
-		    .inotify = watch->files.inotify,
-		    .done = call_control,
-		    .arg = watch};
-		rc = tls_load_start(&watch->load);
+	watch->load = tls_load_new(n);
+	if (!watch->load) {
+		put_off_reading(watch, ENOMEM);
+		return;
 	}
-	if (rc == 0) {
-		watch->state = TLS_WATCH_READING;
-		file_watch_hold(&watch->files);
-	} else {
-		log_limited(&limit, LOG_LEVEL_WARNING,
-		    "tls: certificates that have changed are not read: %s; "
-		    "reload when there is memory",
-		    strerror(rc));
-	}
+	fill_jobs(watch, watch->load);
+	watch->load->inotify = watch->files.inotify;
+	watch->load->done = on_sections_read;
+	watch->load->arg = watch;
+	file_watch_hold(&watch->files);
+	tls_load_submit(watch->load);
 }
 
 static void
@@ -255,7 +243,7 @@ tls_watch_uses(void *arg, int wd)
 	struct tls_watch *watch = arg;
 
 	/* A reading under way may come to use this watch. */
-	if (watch->state != TLS_WATCH_IDLE)
+	if (watch->load)
 		return true;
 	list_for_each (node, &watch->sections) {
 		if (interests_have(
@@ -267,12 +255,10 @@ tls_watch_uses(void *arg, int wd)
 	return false;
 }
 
-/* Applies what was read.  Returns whether the thread was started again to free
- * the rest. */
+/* Applies what was read.  Returns whether a section has failed. */
 static bool
-apply_load(struct tls_watch *watch)
+apply_load(struct tls_watch *watch, struct tls_load *load)
 {
-	struct tls_load *load = &watch->load;
 	bool failed = false;
 
 	for (size_t i = 0; i < load->n; i++) {
@@ -282,30 +268,23 @@ apply_load(struct tls_watch *watch)
 	}
 	for (size_t i = 0; i < load->n; i++)
 		file_watch_drop(&watch->files, &load->jobs[i].interests);
-	if (failed)
-		timed_task_schedule(
-		    &watch->retry, clock_now_ms() + TLS_WATCH_RETRY_MS);
-	return tls_load_dispose(load);
+	return failed;
 }
 
 static void
-on_thread_done(struct ev_loop *loop, ev_async *done, int events)
+on_sections_read(void *arg, int error)
 {
-	struct tls_watch *watch = done->data;
-	bool was_reading, freeing;
+	struct tls_watch *watch = arg;
+	struct tls_load *load = watch->load;
 
-	(void)loop;
-	(void)events;
-	if (watch->state == TLS_WATCH_IDLE)
-		return;
-	tls_load_join(&watch->load);
-	was_reading = watch->state == TLS_WATCH_READING;
-	watch->state = TLS_WATCH_IDLE;
-	freeing = was_reading && apply_load(watch);
-	if (was_reading)
-		file_watch_go_on(&watch->files);
-	watch->state = freeing ? TLS_WATCH_FREEING : TLS_WATCH_IDLE;
-	if (!freeing && (watch->wanted || any_section_due(watch)))
+	watch->load = NULL;
+	if (error != 0)
+		put_off_reading(watch, error);
+	else if (apply_load(watch, load))
+		retry_sections(watch);
+	tls_load_free(load);
+	file_watch_go_on(&watch->files);
+	if (error == 0 && !file_watch_is_settling(&watch->files))
 		read_due(watch);
 }
 
@@ -394,9 +373,6 @@ tls_watch_start(struct tls_watch *watch, struct ev_loop *loop,
 	file_watch_start(&watch->files, loop, &owner);
 	list_init(&watch->sections);
 	timed_task_init(&watch->retry, timer, on_retry);
-	ev_async_init(&watch->done, on_thread_done);
-	watch->done.data = watch;
-	ev_async_start(loop, &watch->done);
 	tls_watch_follow(watch, spec);
 }
 
@@ -405,14 +381,12 @@ tls_watch_fini(struct tls_watch *watch)
 {
 	if (!watch->files.loop)
 		return;
-	if (watch->state != TLS_WATCH_IDLE) {
-		tls_load_join(&watch->load);
-		tls_load_fini(&watch->load);
-	}
+	/* A reading under way closes the descriptor when it ends. */
+	file_watch_stop(&watch->files, !watch->load);
+	if (watch->load)
+		tls_load_cancel(watch->load);
 	list_for_each_safe (node, &watch->sections)
 		section_free(container_of(node, struct watched_section, node));
-	ev_async_stop(watch->files.loop, &watch->done);
-	file_watch_stop(&watch->files, true);
 }
 
 const char *

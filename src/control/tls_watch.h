@@ -2,14 +2,13 @@
  * Certificates, keys, OCSP responses, authorities, CRLs and ticket keys follow
  * their files without a reload.
  *
- *   inotify --> settle, 1 s --> read on a thread --> exchange, if all is good
+ *   inotify --> settle, 1 s --> read by the worker --> exchange, if all is good
  *
  * A section changes as a whole or not at all.  If a file is missing or broken,
  * or a key does not match its certificate, the section stays as it is, which is
  * logged once.
  *
- * All functions run on the control thread and do not block, unless their
- * comment says so.
+ * All functions run on the control thread and do not block.
  */
 #ifndef CONTROL_TLS_WATCH_H
 #define CONTROL_TLS_WATCH_H
@@ -33,17 +32,11 @@ struct spec;
 /* The interval at which a section that could not be read is read again. */
 #define TLS_WATCH_RETRY_MS 60000
 
-/* The present work of load's thread. */
-enum tls_watch_state { TLS_WATCH_IDLE, TLS_WATCH_READING, TLS_WATCH_FREEING };
-
 struct tls_watch {
 	struct file_watch files;
-	ev_async done; /* sent by the thread */
 	struct timed_task retry;
 	struct list sections;
-	struct tls_load load;
-	enum tls_watch_state state;
-	bool wanted; /* sections became due while the thread is at work */
+	struct tls_load *load; /* the worker's; NULL: none */
 };
 
 /* Begins to watch the files of spec's sections, and reads those once that may
@@ -55,7 +48,7 @@ void tls_watch_start(struct tls_watch *watch, struct ev_loop *loop,
 /* Follows a change of the spec in force. */
 void tls_watch_follow(struct tls_watch *watch, const struct spec *spec);
 
-/* Ends the watch.  Blocks until a reading that is under way has ended. */
+/* Ends the watch. */
 void tls_watch_fini(struct tls_watch *watch);
 
 /* Returns why the files of the section cannot be used, so that the former
