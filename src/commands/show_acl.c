@@ -8,7 +8,7 @@
 
 #include "commands/add_acl.h"
 #include "commands/listing.h"
-#include "control/list_watch.h"
+#include "control/section_watch.h"
 
 /* -- the lists -- */
 
@@ -20,7 +20,7 @@ put_list(
 	const struct spec_place *place = &m->spec->lists[i].place;
 	struct acl_changes changes = acl_list_changes(list);
 	struct acl_versions versions = acl_list_versions(list);
-	const char *failure = list_watch_failure(
+	const char *failure = section_watch_failure(
 	    control_list_watch(call->env->control), acl_list_name(list));
 
 	report_row(r);

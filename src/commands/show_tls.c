@@ -10,7 +10,7 @@
 
 #include "commands/listing.h"
 #include "commands/tls_sections.h"
-#include "control/tls_watch.h"
+#include "control/section_watch.h"
 #include "tls/context.h"
 #include "tls/counters.h"
 #include "tls/facts.h"
@@ -266,7 +266,7 @@ put_section_head(struct report *r, const struct command_env *env,
     const struct tls_section *section)
 {
 	const struct spec *spec = control_model(env->control)->spec;
-	const char *failure = tls_watch_failure(
+	const char *failure = section_watch_failure(
 	    control_tls_watch(env->control), section->tls->name);
 	struct users keys = {r, 0};
 

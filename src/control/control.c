@@ -302,8 +302,7 @@ control_start(struct control *control, struct err *err)
 		return err_set(
 		    err, "health checks cannot be started: %s", strerror(-rc));
 	watch_loop(c);
-	list_watch_start(
-	    &c->list_watch, c->loop, &c->task_timer, c->grace, c->model);
+	list_watch_start(&c->list_watch, c->loop, &c->task_timer, c->model);
 	tls_watch_start(&c->tls_watch, c->loop, &c->task_timer, c->model->spec);
 	sets_start(c);
 	log_info("up to %u session%s%s: %d of %zu descriptors each, %zu for "
@@ -345,8 +344,8 @@ control_free(struct control *control)
 	control_reload_fini(c);
 	drains_free(c);
 	rebalances_free(c);
-	tls_watch_fini(&c->tls_watch);
-	list_watch_fini(&c->list_watch);
+	section_watch_fini(&c->tls_watch);
+	section_watch_fini(&c->list_watch);
 	tls_upkeep_fini(&c->tls_upkeep);
 	sets_fini(c);
 	stopped = worker_stop(WORKER_STOP_MS);
@@ -452,13 +451,13 @@ control_names(struct control *control)
 	return &control->server_names;
 }
 
-const struct tls_watch *
+const struct section_watch *
 control_tls_watch(const struct control *control)
 {
 	return &control->tls_watch;
 }
 
-const struct list_watch *
+const struct section_watch *
 control_list_watch(const struct control *control)
 {
 	return &control->list_watch;

@@ -35,12 +35,11 @@
 #include "model/model.h"
 
 struct control;
-struct list_watch;
 struct listeners;
 struct proxy;
+struct section_watch;
 struct task_timer;
 struct tls_status;
-struct tls_watch;
 
 /* Makes the model and binds the listeners, without accepting connections.  A
  * reload reads the n files again; n is 0 if the spec does not come from files.
@@ -175,10 +174,10 @@ struct dns *control_dns(struct control *control);
 struct server_names *control_names(struct control *control);
 
 /* Returns the watch over the files of the [tls] sections. */
-const struct tls_watch *control_tls_watch(const struct control *control);
+const struct section_watch *control_tls_watch(const struct control *control);
 
 /* Returns the watch over the files of the [list] sections. */
-const struct list_watch *control_list_watch(const struct control *control);
+const struct section_watch *control_list_watch(const struct control *control);
 
 /* Returns the state of TLS as of the last second. */
 const struct tls_status *control_tls_status(const struct control *control);

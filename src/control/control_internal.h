@@ -69,8 +69,8 @@ struct control {
 	struct session_receiver *receiver; /* former process; NULL: none */
 	struct server_names server_names;
 	struct sets sets;
-	struct tls_watch tls_watch;
-	struct list_watch list_watch;
+	struct section_watch tls_watch;
+	struct section_watch list_watch;
 	struct tls_upkeep tls_upkeep;
 	enum phase phase;
 	uint64_t phase_ends_ms; /* in all phases but RUNNING */

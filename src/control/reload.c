@@ -26,10 +26,6 @@
 /* How long a reload may read lists while another one waits for it. */
 #define LISTS_PATIENCE_MS 60000
 
-/* Four, so that a reload that was given up, since a file of it is on a mount
- * that does not answer, does not hold up the next one. */
-static struct work_queue readings = {.at_once = 4};
-
 struct reload {
 	struct control *control;
 	unsigned refs;
@@ -260,10 +256,8 @@ begin_lists(struct reload *r)
 {
 	if (r->spec->lists_n == 0)
 		return;
-	r->lists = list_load_of_spec(r->spec);
-	if (r->lists)
-		list_load_submit(r->lists, &readings);
-	else
+	r->lists = list_load_begin(r->spec);
+	if (!r->lists)
 		control_refuse(&r->result.errors,
 		    "out of memory: the files of lists are not read");
 }

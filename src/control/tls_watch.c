@@ -3,403 +3,218 @@
  */
 #include "control/tls_watch.h"
 
-#include <errno.h>
-#include <openssl/ssl.h>
+#include <openssl/types.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/ensure.h"
-#include "base/events.h"
 #include "model/spec.h"
+#include "tls/changes.h"
 #include "tls/context.h"
 
+/* The most changes of a context that are described by texts. */
+#define TEXTS_MAX 16
+
+/* One: the certificates of a reading are freed before the next one begins. */
+static struct work_queue readings = {.at_once = 1};
+
 /* A [tls] section in one of its roles. */
-struct watched_section {
-	struct list node;
+struct watched_context {
+	struct watched_section section;
 	char *name;
 	struct tls_context *context; /* a reference */
-	struct interests interests;
-	bool due;       /* has to be read */
-	bool was_read;  /* since the context was made */
-	bool failed;    /* at its last reading */
-	struct err err; /* if failed */
 };
 
-/* -- the list of sections -- */
+struct context_reading {
+	struct section_reading reading;
+	struct tls_context *context; /* a reference */
+	SSL_CTX *present;            /* a reference */
+	SSL_CTX *loaded;        /* a reference; NULL: nothing has changed */
+	size_t changes;         /* how many there are, see tls_changes */
+	char *texts[TEXTS_MAX]; /* the first changes */
+};
 
-static void
-section_free(struct watched_section *section)
+static struct watched_context *
+context_of(struct watched_section *section)
 {
-	list_remove(&section->node);
-	interests_fini(&section->interests);
-	tls_context_unref(section->context);
-	free(section->name);
-	free(section);
+	return container_of(section, struct watched_context, section);
 }
 
-static struct watched_section *
-section_new(const char *name, struct tls_context *context)
+static struct context_reading *
+context_reading_of(struct section_reading *reading)
 {
-	struct watched_section *section = calloc(1, sizeof(*section));
+	return container_of(reading, struct context_reading, reading);
+}
 
-	if (section)
-		section->name = strdup(name);
-	if (!section || !section->name) {
-		free(section);
-		return NULL;
+static void
+begin_context(struct watched_section *section, struct section_reading *reading)
+{
+	struct context_reading *r = context_reading_of(reading);
+
+	r->context = tls_context_ref(context_of(section)->context);
+	r->present = tls_context_take(r->context);
+}
+
+static void
+add_path(void *arg, const char *path, bool is_directory)
+{
+	if (is_directory)
+		interests_add_directory(arg, path);
+	else
+		interests_add_file(arg, path);
+}
+
+static void
+find_context_files(
+    struct section_reading *reading, struct interests_search *search)
+{
+	struct context_reading *r = context_reading_of(reading);
+
+	tls_context_each_file_of(
+	    r->context, r->loaded ? r->loaded : r->present, add_path, search);
+}
+
+static void
+keep_change(void *arg, const char *text)
+{
+	struct context_reading *r = arg;
+
+	if (r->changes < TEXTS_MAX)
+		r->texts[r->changes] = strdup(text);
+	r->changes++;
+}
+
+static void
+drop_loaded(struct context_reading *r)
+{
+	for (size_t i = 0; i < TEXTS_MAX; i++) {
+		free(r->texts[i]);
+		r->texts[i] = NULL;
 	}
-	list_init(&section->node);
-	section->context = tls_context_ref(context);
-	section->due = true;
-	return section;
-}
-
-static struct watched_section *
-section_find(struct list *sections, const struct tls_context *context)
-{
-	list_for_each (node, sections) {
-		struct watched_section *section =
-		    container_of(node, struct watched_section, node);
-
-		if (section->context == context)
-			return section;
-	}
-	return NULL;
-}
-
-static size_t
-count_due(struct tls_watch *watch)
-{
-	size_t n = 0;
-
-	list_for_each (node, &watch->sections)
-		n += container_of(node, struct watched_section, node)->due;
-	return n;
-}
-
-/* -- reading -- */
-
-static void
-fill_jobs(struct tls_watch *watch, struct tls_load *load)
-{
-	list_for_each (node, &watch->sections) {
-		struct watched_section *section =
-		    container_of(node, struct watched_section, node);
-
-		if (!section->due)
-			continue;
-		section->due = false;
-		load->jobs[load->n++] = (struct tls_load_job){
-		    .context = tls_context_ref(section->context),
-		    .present = tls_context_take(section->context)};
-	}
+	r->changes = 0;
+	tls_context_give_back(r->loaded);
+	r->loaded = NULL;
 }
 
 static void
-retry_sections(struct tls_watch *watch)
+read_context(struct section_reading *reading)
 {
-	timed_task_schedule(&watch->retry, clock_now_ms() + TLS_WATCH_RETRY_MS);
+	struct context_reading *r = context_reading_of(reading);
+
+	drop_loaded(r);
+	r->loaded = tls_context_load(r->context, r->present, &reading->err);
+	reading->ok = r->loaded;
+	if (r->loaded &&
+	    tls_changes(r->present, r->loaded, keep_change, r) == 0)
+		drop_loaded(r);
 }
 
 static void
-put_off_reading(struct tls_watch *watch, int error)
+report_changes(const char *name, const struct context_reading *r)
 {
-	static struct log_limit limit;
-
-	log_limited(&limit, LOG_LEVEL_WARNING,
-	    "tls: certificates that have changed are not read: %s; lfproxy "
-	    "tries again in %d s",
-	    strerror(error), TLS_WATCH_RETRY_MS / 1000);
-	list_for_each (node, &watch->sections)
-		container_of(node, struct watched_section, node)->due = true;
-	retry_sections(watch);
-}
-
-static void on_sections_read(void *arg, int error);
-
-/* Reads all sections that are due; those that become due meanwhile are read
- * after them. */
-static void
-read_due(struct tls_watch *watch)
-{
-	size_t n = count_due(watch);
-
-	file_watch_read(&watch->files);
-	if (watch->load || n == 0)
-		return;
-	watch->load = tls_load_new(n);
-	if (!watch->load) {
-		put_off_reading(watch, ENOMEM);
-		return;
-	}
-	fill_jobs(watch, watch->load);
-	watch->load->inotify = watch->files.inotify;
-	watch->load->done = on_sections_read;
-	watch->load->arg = watch;
-	file_watch_hold(&watch->files);
-	tls_load_submit(watch->load);
-}
-
-static void
-on_sections_settled(void *arg)
-{
-	read_due(arg);
-}
-
-static void
-on_retry(struct timed_task *task, uint64_t now_ms)
-{
-	struct tls_watch *watch = container_of(task, struct tls_watch, retry);
-
-	(void)now_ms;
-	list_for_each (node, &watch->sections) {
-		struct watched_section *section =
-		    container_of(node, struct watched_section, node);
-
-		section->due |= section->failed;
-	}
-	read_due(watch);
-}
-
-/* -- what was read -- */
-
-static void
-report_changes(
-    const struct watched_section *section, const struct tls_load_job *job)
-{
-	for (size_t i = 0; i < job->changes && i < TLS_LOAD_TEXTS; i++)
-		if (job->texts[i])
+	for (size_t i = 0; i < r->changes && i < TEXTS_MAX; i++)
+		if (r->texts[i])
 			event_add(EVENT_CERTIFICATE, LOG_LEVEL_INFO, "tls",
-			    section->name, "tls %s: %s", section->name,
-			    job->texts[i]);
-	if (job->changes > TLS_LOAD_TEXTS)
-		event_add(EVENT_CERTIFICATE, LOG_LEVEL_INFO, "tls",
-		    section->name, "tls %s: and %zu changes more",
-		    section->name, job->changes - TLS_LOAD_TEXTS);
+			    name, "tls %s: %s", name, r->texts[i]);
+	if (r->changes > TEXTS_MAX)
+		event_add(EVENT_CERTIFICATE, LOG_LEVEL_INFO, "tls", name,
+		    "tls %s: and %zu changes more", name,
+		    r->changes - TEXTS_MAX);
 }
 
-/* Logs why the section stays as it is, unless that was logged before.  If even
- * the first reading fails, right after the context was made of the same files,
- * the process may no longer read them: it has become another user. */
-static void
-note_failure(struct watched_section *section, const struct err *err)
+static bool
+apply_context(struct watched_section *section, struct section_reading *reading)
 {
-	bool known =
-	    section->failed && strcmp(section->err.text, err->text) == 0;
-	bool first = !section->was_read;
+	struct context_reading *r = context_reading_of(reading);
+	SSL_CTX *loaded = r->loaded;
 
-	section->failed = true;
-	section->err = *err;
-	if (!known)
-		event_add(EVENT_CERTIFICATE_REFUSED,
-		    first ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, "tls",
-		    section->name,
-		    first ? "tls %s: its files cannot be read again, for "
-		            "changes or a reload: %s"
-		          : "tls %s: its files have changed and cannot be "
-		            "used; what they had before stays in force: %s",
-		    section->name, err->text);
-}
-
-static void
-apply_job(struct tls_watch *watch, struct tls_load_job *job)
-{
-	struct watched_section *section =
-	    section_find(&watch->sections, job->context);
-	struct interests interests;
-	SSL_CTX *loaded = job->loaded;
-
-	if (!section)
-		return;
-	interests = section->interests;
-	section->interests = job->interests;
-	job->interests = interests;
-	if (!job->ok)
-		note_failure(section, &job->err);
-	section->was_read = true;
-	if (!job->ok)
-		return;
-	if (section->failed && !loaded)
-		event_add(EVENT_CERTIFICATE, LOG_LEVEL_INFO, "tls",
-		    section->name,
-		    "tls %s: its files can be used again, and are as before",
-		    section->name);
-	section->failed = false;
 	if (!loaded)
-		return;
-	job->loaded = NULL;
-	if (tls_context_exchange(section->context, job->present, loaded))
-		report_changes(section, job);
+		return false;
+	r->loaded = NULL;
+	if (tls_context_exchange(r->context, r->present, loaded))
+		report_changes(section->name, r);
 	else
 		section->due = true; /* a command has changed it meanwhile */
-}
-
-/* -- watches that are not needed any more -- */
-
-static bool
-tls_watch_uses(void *arg, int wd)
-{
-	struct tls_watch *watch = arg;
-
-	/* A reading under way may come to use this watch. */
-	if (watch->load)
-		return true;
-	list_for_each (node, &watch->sections) {
-		if (interests_have(
-		        &container_of(node, struct watched_section, node)
-		             ->interests,
-		        wd, NULL))
-			return true;
-	}
-	return false;
-}
-
-/* Applies what was read.  Returns whether a section has failed. */
-static bool
-apply_load(struct tls_watch *watch, struct tls_load *load)
-{
-	bool failed = false;
-
-	for (size_t i = 0; i < load->n; i++) {
-		file_watch_warn(&watch->files, &load->jobs[i].interests);
-		apply_job(watch, &load->jobs[i]);
-		failed |= !load->jobs[i].ok;
-	}
-	for (size_t i = 0; i < load->n; i++)
-		file_watch_drop(&watch->files, &load->jobs[i].interests);
-	return failed;
+	return true;
 }
 
 static void
-on_sections_read(void *arg, int error)
+drop_context_reading(struct section_reading *reading)
 {
-	struct tls_watch *watch = arg;
-	struct tls_load *load = watch->load;
+	struct context_reading *r = context_reading_of(reading);
 
-	watch->load = NULL;
-	if (error != 0)
-		put_off_reading(watch, error);
-	else if (apply_load(watch, load))
-		retry_sections(watch);
-	tls_load_free(load);
-	file_watch_go_on(&watch->files);
-	if (error == 0 && !file_watch_is_settling(&watch->files))
-		read_due(watch);
+	drop_loaded(r);
+	tls_context_give_back(r->present);
+	tls_context_unref(r->context);
 }
 
-/* -- events -- */
-
-/* Marks the sections that the event concerns as due.  Returns whether there are
- * any. */
-static bool
-mark_section_due(void *arg, const struct inotify_event *event)
+static void
+free_context(struct watched_section *section)
 {
-	struct tls_watch *watch = arg;
-	const char *name = event->len > 0 ? event->name : NULL;
-	bool any = false;
+	struct watched_context *w = context_of(section);
 
-	list_for_each (node, &watch->sections) {
-		struct watched_section *section =
-		    container_of(node, struct watched_section, node);
+	tls_context_unref(w->context);
+	free(w->name);
+	free(w);
+}
 
-		if (!(event->mask & IN_Q_OVERFLOW) &&
-		    !interests_have(&section->interests, event->wd, name))
-			continue;
-		section->due = true;
-		any = true;
+/* Freeing thousands of certificates takes 100 ms. */
+static const struct watched_kind contexts = {
+    .section = "tls",
+    .files = "certificates",
+    .changed = EVENT_CERTIFICATE,
+    .refused = EVENT_CERTIFICATE_REFUSED,
+    .settle_ms = 1000,
+    .queue = &readings,
+    .drops_in_job = true,
+    .reading_size = sizeof(struct context_reading),
+    .begin = begin_context,
+    .find = find_context_files,
+    .read = read_context,
+    .apply = apply_context,
+    .drop = drop_context_reading,
+    .free = free_context,
+};
+
+static struct watched_section *
+context_new(const char *name, struct tls_context *context)
+{
+	struct watched_context *w = calloc(1, sizeof(*w));
+
+	if (w)
+		w->name = strdup(name);
+	if (!w || !w->name) {
+		free(w);
+		return NULL;
 	}
-	return any;
+	w->section.name = w->name;
+	w->section.source = w->context = tls_context_ref(context);
+	return &w->section;
 }
-
-/* -- start and end -- */
 
 void
-tls_watch_follow(struct tls_watch *watch, const struct spec *spec)
+tls_watch_follow(struct section_watch *watch, const struct spec *spec)
 {
-	struct list before;
-
-	if (!watch->files.loop ||
-	    (spec->tls_n > 0 && !file_watch_open(&watch->files)))
+	if (!watch->files.loop)
 		return;
-	list_init(&before);
-	list_for_each_safe (node, &watch->sections) {
-		list_remove(node);
-		list_append(&before, node);
-	}
+	section_watch_begin(watch);
 	for (size_t i = 0; i < spec->tls_n; i++) {
 		const struct tls_spec *tls = &spec->tls[i];
 
 		for (enum tls_role role = 0; role < TLS_ROLES; role++) {
 			struct tls_context *context = tls->context[role];
-			struct watched_section *section;
 
-			if (!context)
-				continue;
-			section = section_find(&before, context);
-			if (section)
-				list_remove(&section->node);
-			else
-				section = section_new(tls->name, context);
-			if (section)
-				list_append(&watch->sections, &section->node);
+			if (context && section_watch_misses(watch, context))
+				section_watch_add(
+				    watch, context_new(tls->name, context));
 		}
 	}
-	list_for_each_safe (node, &before) {
-		struct watched_section *section =
-		    container_of(node, struct watched_section, node);
-		struct interests former = section->interests;
-
-		section->interests = (struct interests){.n = 0};
-		section_free(section);
-		file_watch_drop(&watch->files, &former);
-		interests_fini(&former);
-	}
-	read_due(watch);
+	section_watch_end(watch);
 }
 
 void
-tls_watch_start(struct tls_watch *watch, struct ev_loop *loop,
+tls_watch_start(struct section_watch *watch, struct ev_loop *loop,
     struct task_timer *timer, const struct spec *spec)
 {
-	const struct file_watch_owner owner = {.what = "certificates",
-	    .settle_ms = TLS_WATCH_SETTLE_MS,
-	    .settle_max_ms = TLS_WATCH_SETTLE_MAX_MS,
-	    .changed = mark_section_due,
-	    .uses = tls_watch_uses,
-	    .settled = on_sections_settled,
-	    .arg = watch};
-
-	file_watch_start(&watch->files, loop, &owner);
-	list_init(&watch->sections);
-	timed_task_init(&watch->retry, timer, on_retry);
+	section_watch_start(watch, &contexts, loop, timer);
 	tls_watch_follow(watch, spec);
-}
-
-void
-tls_watch_fini(struct tls_watch *watch)
-{
-	if (!watch->files.loop)
-		return;
-	/* A reading under way closes the descriptor when it ends. */
-	file_watch_stop(&watch->files, !watch->load);
-	if (watch->load)
-		tls_load_cancel(watch->load);
-	list_for_each_safe (node, &watch->sections)
-		section_free(container_of(node, struct watched_section, node));
-}
-
-const char *
-tls_watch_failure(const struct tls_watch *watch, const char *section)
-{
-	if (!watch->files.loop)
-		return NULL;
-	list_for_each (node, &watch->sections) {
-		const struct watched_section *it =
-		    container_of(node, struct watched_section, node);
-
-		if (it->failed && strcmp(it->name, section) == 0)
-			return it->err.text;
-	}
-	return NULL;
 }
