@@ -8,15 +8,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "commands/listing.h"
+#include "commands/report.h"
 #include "control/server_names.h"
 
 #define ADDRS_SHOWN 8
-
-struct resolver_listing {
-	struct listing listing;
-	size_t server, name, follower; /* the next of each */
-};
 
 /* A row: a name, of a server or of a set. */
 struct name_row {
@@ -134,94 +129,50 @@ put_name(struct report *r, const struct name_row *row)
 	report_row_end(r);
 }
 
-static bool
-put_server_name(struct report *r, const struct names *names, size_t i)
+static void
+put_server_name(struct report *r, const struct name *n)
 {
-	const struct name *n = names_first(names);
-	struct name_row row = {.kind = "server"};
+	const struct name_row row = {.name = n->host,
+	    .kind = "server",
+	    .resolve = mode_names[n->mode],
+	    .family = n->family,
+	    .renewal = &n->renewal,
+	    .addrs = n->addrs,
+	    .addrs_n = n->addrs_n,
+	    .users = n->users_n};
 
-	for (; n && i > 0; i--)
-		n = n->next;
-	if (!n)
-		return false;
-	row.name = n->host;
-	row.resolve = mode_names[n->mode];
-	row.family = n->family;
-	row.renewal = &n->renewal;
-	row.addrs = n->addrs;
-	row.addrs_n = n->addrs_n;
-	row.users = n->users_n;
 	put_name(r, &row);
-	return true;
 }
-
-struct nth_follower {
-	size_t left;
-	struct dns_follower *found;
-};
 
 static void
-count_follower(void *arg, struct dns_follower *follower)
+put_follower(void *arg, struct dns_follower *f)
 {
-	struct nth_follower *nth = arg;
+	const struct name_row row = {.name = f->name,
+	    .kind = f->kind,
+	    .resolve = "ttl",
+	    .family = AF_UNSPEC,
+	    .renewal = &f->renewal,
+	    .addrs = f->addrs,
+	    .addrs_n = f->addrs_n,
+	    .users = f->addrs_n};
 
-	if (nth->left-- == 0)
-		nth->found = follower;
-}
-
-static bool
-put_follower(struct report *r, const struct dns *dns, size_t i)
-{
-	struct nth_follower nth = {.left = i};
-	const struct dns_follower *f;
-	struct name_row row = {.resolve = "ttl", .family = AF_UNSPEC};
-
-	dns_each_follower(dns, count_follower, &nth);
-	f = nth.found;
-	if (!f)
-		return false;
-	row.name = f->name;
-	row.kind = f->kind;
-	row.renewal = &f->renewal;
-	row.addrs = f->addrs;
-	row.addrs_n = row.users = f->addrs_n;
-	put_name(r, &row);
-	return true;
-}
-
-/* -- the answer -- */
-
-/* Writes the next row.  Names that come or go meanwhile may be left out, or
- * shown twice. */
-static bool
-resolver_listing_step(void *listing, const struct command_env *env)
-{
-	struct resolver_listing *l = listing;
-	const struct server_names *sn = control_names(env->control);
-	const struct dns_server *server = dns_server_at(sn->dns, l->server);
-	struct report *r = &l->listing.report;
-
-	if (server) {
-		put_name_server(r, server, l->server++ == 0);
-		return true;
-	}
-	if (put_server_name(r, sn->names, l->name)) {
-		l->name++;
-		return true;
-	}
-	return put_follower(r, sn->dns, l->follower++);
+	put_name(arg, &row);
 }
 
 bool
 run_show_resolvers(struct call *call)
 {
-	static const struct listing_kind kind = {
-	    .size = sizeof(struct resolver_listing),
-	    .head = "",
-	    .step = resolver_listing_step,
-	};
-	struct resolver_listing *l =
-	    listing_new(call, &kind, call_take_json(call));
+	const struct server_names *sn = control_names(call->env->control);
+	const struct dns_server *server;
+	struct report r;
 
-	return l && listing_answer(call, &l->listing, true);
+	report_begin(&r, call_take_json(call), call->out);
+	report_head(&r, "");
+	for (size_t i = 0; (server = dns_server_at(sn->dns, i)); i++)
+		put_name_server(&r, server, i == 0);
+	for (const struct name *n = names_first(sn->names); n; n = n->next)
+		put_server_name(&r, n);
+	dns_each_follower(sn->dns, put_follower, &r);
+	report_end(&r);
+	return true;
 }

@@ -8,62 +8,48 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "commands/listing.h"
+#include "commands/report.h"
 #include "commands/ssl_text.h"
 #include "commands/tls_sections.h"
 #include "tls/context.h"
 
 /* -- the list -- */
 
-struct cert_listing {
-	struct listing listing;
-	char **names; /* those that are staged, then a NULL, then all */
-	size_t n, room, at;
+struct cert_names {
+	const char **all;
+	size_t n, room;
 };
-
-static bool
-cert_name_append(struct cert_listing *l, const char *prefix, const char *file)
-{
-	char **grown = grow(l->names, l->n, &l->room, sizeof(*grown));
-	char *name = NULL;
-
-	if (!grown)
-		return false;
-	l->names = grown;
-	if (file && asprintf(&name, "%s%s", prefix, file) < 0)
-		return false;
-	grown[l->n++] = name;
-	return true;
-}
 
 static int
 compare_cert_names(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Sorts the names from number `from` on, and drops repetitions. */
+/* Sorts the names, and drops repetitions. */
 static void
-names_sort(struct cert_listing *l, size_t from)
+names_sort(struct cert_names *names)
 {
-	size_t kept = from;
+	size_t kept = 0;
 
-	qsort(l->names + from, l->n - from, sizeof(*l->names),
-	    compare_cert_names);
-	for (size_t i = from; i < l->n; i++) {
-		if (kept > from && strcmp(l->names[kept - 1], l->names[i]) == 0)
-			free(l->names[i]);
-		else
-			l->names[kept++] = l->names[i];
-	}
-	l->n = kept;
+	if (names->n > 0)
+		qsort(names->all, names->n, sizeof(*names->all),
+		    compare_cert_names);
+	for (size_t i = 0; i < names->n; i++)
+		if (kept == 0 ||
+		    strcmp(names->all[kept - 1], names->all[i]) != 0)
+			names->all[kept++] = names->all[i];
+	names->n = kept;
 }
 
+/* Collects the names of the certificates, which the contexts own.  Returns
+ * false when memory is short. */
 static bool
-names_collect(struct cert_listing *l, const struct spec *spec, bool only_staged)
+names_collect(
+    struct cert_names *names, const struct spec *spec, bool only_staged)
 {
 	struct tls_section section;
-	size_t at = 0, from = l->n;
+	size_t at = 0;
 
 	while (tls_section_next(spec, &at, &section)) {
 		size_t n = tls_context_certs(section.context);
@@ -72,71 +58,52 @@ names_collect(struct cert_listing *l, const struct spec *spec, bool only_staged)
 			bool staged;
 			const char *file =
 			    tls_context_cert_file(section.context, i, &staged);
+			const char **grown = grow(
+			    names->all, names->n, &names->room, sizeof(*grown));
 
-			if ((staged || !only_staged) &&
-			    !cert_name_append(l, only_staged ? "*" : "", file))
+			if (!grown)
 				return false;
+			names->all = grown;
+			if (staged || !only_staged)
+				grown[names->n++] = file;
 		}
 	}
-	if (l->n > from)
-		names_sort(l, from);
-	return true;
-}
-
-static bool
-cert_listing_step(void *listing, const struct command_env *env)
-{
-	struct cert_listing *l = listing;
-	struct report *r = &l->listing.report;
-	const char *name;
-
-	(void)env;
-	if (l->at == l->n)
-		return false;
-	name = l->names[l->at++];
-	if (!name) {
-		report_text(r, "# filename\n");
-		return true;
-	}
-	report_row(r);
-	report_json_string(r, "file", name + (name[0] == '*'));
-	report_json_bool(r, "staged", name[0] == '*');
-	report_text(r, "%s", name);
-	report_row_end(r);
+	names_sort(names);
 	return true;
 }
 
 static void
-cert_listing_fini(void *listing)
+put_names(struct report *r, const struct cert_names *names, bool staged)
 {
-	struct cert_listing *l = listing;
-
-	for (size_t i = 0; i < l->n; i++)
-		free(l->names[i]);
-	free(l->names);
+	for (size_t i = 0; i < names->n; i++) {
+		report_row(r);
+		report_json_string(r, "file", names->all[i]);
+		report_json_bool(r, "staged", staged);
+		report_text(r, "%s%s", staged ? "*" : "", names->all[i]);
+		report_row_end(r);
+	}
 }
 
 static bool
 list_certs(struct call *call, bool json)
 {
-	static const struct listing_kind kind = {
-	    .size = sizeof(struct cert_listing),
-	    .step = cert_listing_step,
-	    .fini = cert_listing_fini,
-	};
 	const struct spec *spec = control_model(call->env->control)->spec;
-	struct cert_listing *l = listing_new(call, &kind, json);
-	bool ok;
+	struct cert_names staged = {.n = 0}, used = {.n = 0};
+	bool ok = names_collect(&staged, spec, true) &&
+	          names_collect(&used, spec, false);
+	struct report r;
 
-	if (!l)
-		return false;
-	ok = names_collect(l, spec, true);
-	if (ok)
-		report_head(
-		    &l->listing.report, l->n > 0 ? "# transaction\n" : "");
-	ok = ok && cert_name_append(l, "", NULL) &&
-	     names_collect(l, spec, false);
-	return listing_answer(call, &l->listing, ok || err_oom(call->err));
+	if (ok) {
+		report_begin(&r, json, call->out);
+		report_head(&r, staged.n > 0 ? "# transaction\n" : "");
+		put_names(&r, &staged, true);
+		report_text(&r, "# filename\n");
+		put_names(&r, &used, false);
+		report_end(&r);
+	}
+	free(staged.all);
+	free(used.all);
+	return ok || err_oom(call->err);
 }
 
 /* -- one certificate -- */
