@@ -324,6 +324,7 @@ admin_open(struct control *control, struct err *err)
 		return NULL;
 	}
 	list_init(&admin->left);
+	audit_init(&admin->audit);
 	admin->env = (struct command_env){.control = control,
 	    .audit = &admin->audit,
 	    .admin = admin,

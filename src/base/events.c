@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/ensure.h"
+#include "base/numbered.h"
 #include "base/printable.h"
 
 struct kept {
@@ -19,7 +19,8 @@ struct kept {
 
 /* Pages of the ring that were never written to take no memory. */
 static struct kept ring[EVENTS_MAX];
-static uint64_t added;
+static struct numbered events = {
+    .items = ring, .item_size = sizeof(ring[0]), .room = EVENTS_MAX};
 static bool skip_next;
 
 const char *
@@ -34,6 +35,18 @@ event_name(enum event_kind kind)
 	return names[kind];
 }
 
+bool
+event_find(const char *name, enum event_kind *ret_kind)
+{
+	for (int i = 0; i < EVENT_KINDS; i++) {
+		if (strcmp(event_name((enum event_kind)i), name) != 0)
+			continue;
+		*ret_kind = (enum event_kind)i;
+		return true;
+	}
+	return false;
+}
+
 const char *
 event_level_name(enum log_level level)
 {
@@ -46,13 +59,22 @@ event_level_name(enum log_level level)
 	return names[level];
 }
 
+/* Puts the event into a place that has its number. */
 static void
-keep_texts(struct kept *kept, const char *about, const char *text)
+keep_event(struct kept *kept, const struct event *event)
 {
-	size_t about_size = strlen(about) + 1, text_size = strlen(text) + 1;
+	char about[EVENT_ABOUT_SIZE], text[EVENT_TEXT_SIZE];
+	uint64_t number = kept->event.number;
+	size_t about_size, text_size;
 
-	free(kept->texts);
+	printable_copy(about, sizeof(about), event->about, '?');
+	printable_copy(text, sizeof(text), event->text, '?');
+	about_size = strlen(about) + 1;
+	text_size = strlen(text) + 1;
+	kept->event = *event;
+	kept->event.number = number;
 	kept->event.about = kept->event.text = "";
+	free(kept->texts);
 	kept->texts = malloc(about_size + text_size);
 	if (!kept->texts)
 		return;
@@ -64,17 +86,27 @@ void
 event_add_unlogged(enum event_kind kind, enum log_level level,
     const char *proxy, const char *part, const char *text)
 {
-	struct kept *kept = &ring[added++ % EVENTS_MAX];
-	char about[EVENT_ABOUT_SIZE], clean[EVENT_TEXT_SIZE];
+	char about[EVENT_ABOUT_SIZE];
 
-	printable_copy(clean, sizeof(clean), text, '?');
 	snprintf(about, sizeof(about), "%s%s%s", proxy ? proxy : "",
 	    part ? "/" : "", part ? part : "");
-	kept->event.number = added;
-	kept->event.wall_us = clock_wall_us();
-	kept->event.kind = kind;
-	kept->event.level = level;
-	keep_texts(kept, about, clean);
+	keep_event(
+	    numbered_add(&events), &(struct event){.wall_us = clock_wall_us(),
+	                               .kind = kind,
+	                               .level = level,
+	                               .about = about,
+	                               .text = text});
+}
+
+void
+event_restore(const struct event *event)
+{
+	struct kept *kept = event->number > 0
+	                        ? numbered_restore(&events, event->number)
+	                        : numbered_add(&events);
+
+	if (kept)
+		keep_event(kept, event);
 }
 
 void
@@ -104,10 +136,10 @@ events_skip_next(bool skip)
 void
 events_forget(void)
 {
-	for (size_t i = 0; i < EVENTS_MAX && i < added; i++)
-		free(ring[i].texts);
+	for (size_t i = 0; i < events_count(); i++)
+		free(((struct kept *)numbered_at(&events, i))->texts);
 	memset(ring, 0, sizeof(ring));
-	added = 0;
+	events.added = events.own = events.last = 0;
 }
 
 struct memory_use
@@ -124,12 +156,17 @@ events_memory(void)
 size_t
 events_count(void)
 {
-	return added < EVENTS_MAX ? (size_t)added : EVENTS_MAX;
+	return numbered_count(&events);
 }
 
 const struct event *
 events_at(size_t i)
 {
-	ENSURE(i < events_count());
-	return &ring[(added - events_count() + i) % EVENTS_MAX].event;
+	return &((struct kept *)numbered_at(&events, i))->event;
+}
+
+uint64_t
+events_last(void)
+{
+	return events.last;
 }

@@ -3,9 +3,9 @@
  * logged and kept, so that an operator can still list them later.
  *
  * The last EVENTS_MAX events are kept as long as the process lives, over
- * reloads as well.  Every event has a number, from 1 on: a client that has seen
- * number n asks for the events after it, and a gap shows how many it has
- * missed.
+ * reloads as well, and go along to the next process (control/events_later.h).
+ * Every event has a number, from 1 on: a client that has seen number n asks for
+ * the events after it, and a gap shows how many it has missed.
  *
  * The text of an event is allocated by malloc.  When memory is short, the event
  * is logged, and kept without its text.
@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "base/log.h"
 #include "base/memory_use.h"
 
@@ -96,6 +97,12 @@ void event_add(enum event_kind kind, enum log_level level, const char *proxy,
 void event_add_unlogged(enum event_kind kind, enum log_level level,
     const char *proxy, const char *part, const char *text);
 
+/* Keeps an event of a former process, unlogged.  An event with a number keeps
+ * it and precedes the events of this process (numbered.h), or is dropped if an
+ * event with that number is there or there is no room for it.  An event without
+ * one, number 0, gets the next number. */
+void event_restore(const struct event *event);
+
 /* With true: makes the next event_add do nothing.  The caller is about to make
  * a change, and adds an event of its own for it.  With false: ends this, in
  * case the change has added no event. */
@@ -107,11 +114,17 @@ size_t events_count(void);
  * is valid until the next event_add. */
 const struct event *events_at(size_t i);
 
+/* Returns the number of the last event, or 0 if there is none so far. */
+uint64_t events_last(void);
+
 /* Frees all events, at the end of the process. */
 void events_forget(void);
 
 /* Returns "server_up" and so on. */
 const char *event_name(enum event_kind kind);
+
+/* Finds a kind by its name.  Returns false if there is none. */
+bool event_find(const char *name, enum event_kind *ret_kind) MUST_CHECK;
 
 /* Returns "error", "warning" or "info". */
 const char *event_level_name(enum log_level level);

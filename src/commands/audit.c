@@ -14,6 +14,14 @@
 #define KIND "change"
 
 void
+audit_init(struct audit *audit)
+{
+	*audit = (struct audit){.list = {.items = audit->changes,
+	                            .item_size = sizeof(audit->changes[0]),
+	                            .room = AUDIT_KEPT}};
+}
+
+void
 audit_note(struct audit *audit, const struct peer *who, const char *what,
     const char *before, const char *after)
 {
@@ -21,8 +29,7 @@ audit_note(struct audit *audit, const struct peer *who, const char *what,
 
 	if (!audit || (before && after && strcmp(before, after) == 0))
 		return;
-	change = &audit->changes[audit->n % AUDIT_KEPT];
-	change->id = ++audit->n;
+	change = numbered_add(&audit->list);
 	change->wall_ms = clock_wall_us() / 1000;
 	peer_text(who, change->who);
 	printable_copy(change->what, sizeof(change->what), what, '?');
@@ -38,24 +45,23 @@ audit_note(struct audit *audit, const struct peer *who, const char *what,
 		log_info("admin: %s: %s", change->who, change->what);
 }
 
-const struct audit_change *
-audit_at(const struct audit *audit, uint64_t id)
+size_t
+audit_count(const struct audit *audit)
 {
-	const struct audit_change *change;
+	return numbered_count(&audit->list);
+}
 
-	if (id == 0 || id > audit->n || audit->n - id >= AUDIT_KEPT)
-		return NULL;
-	change = &audit->changes[(id - 1) % AUDIT_KEPT];
-	return change->id == id ? change : NULL;
+const struct audit_change *
+audit_at(const struct audit *audit, size_t i)
+{
+	return numbered_at(&audit->list, i);
 }
 
 void
 audit_write(const struct audit *audit, FILE *out)
 {
-	uint64_t from = audit->n > AUDIT_KEPT ? audit->n - AUDIT_KEPT : 0;
-
-	for (uint64_t i = from; i < audit->n; i++) {
-		const struct audit_change *c = &audit->changes[i % AUDIT_KEPT];
+	for (size_t i = 0; i < audit_count(audit); i++) {
+		const struct audit_change *c = audit_at(audit, i);
 
 		fprintf(out,
 		    LATER KIND "\tid=%" PRIu64 "\tat=%" PRIu64
@@ -73,26 +79,15 @@ audit_reads(const char *line)
 void
 audit_read(struct audit *audit, const char *line)
 {
-	struct audit_change c = {.id = later_number(line, "id"),
-	    .wall_ms = later_number(line, "at")};
-	uint64_t at;
+	struct audit_change *c =
+	    numbered_restore(&audit->list, later_number(line, "id"));
 
-	(void)later_text(line, "who", c.who, sizeof(c.who));
-	(void)later_text(line, "what", c.what, sizeof(c.what));
-	(void)later_text(line, "before", c.before, sizeof(c.before));
-	(void)later_text(line, "after", c.after, sizeof(c.after));
-	if (audit->n == 0 && c.id > 0)
-		audit->n = c.id - 1;
-	at = audit->n++;
-	for (; at > 0 && audit->n - at < AUDIT_KEPT; at--) {
-		struct audit_change *before =
-		    &audit->changes[(at - 1) % AUDIT_KEPT];
-
-		if (before->id == 0 || before->wall_ms <= c.wall_ms)
-			break;
-		audit->changes[at % AUDIT_KEPT] = *before;
-		audit->changes[at % AUDIT_KEPT].id = at + 1;
-	}
-	c.id = at + 1;
-	audit->changes[at % AUDIT_KEPT] = c;
+	if (!c)
+		return;
+	*c = (struct audit_change){
+	    .id = c->id, .wall_ms = later_number(line, "at")};
+	(void)later_text(line, "who", c->who, sizeof(c->who));
+	(void)later_text(line, "what", c->what, sizeof(c->what));
+	(void)later_text(line, "before", c->before, sizeof(c->before));
+	(void)later_text(line, "after", c->after, sizeof(c->after));
 }

@@ -14,12 +14,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/numbered.h"
 #include "commands/peer.h"
 
 #define AUDIT_KEPT 128
 
 struct audit_change {
-	uint64_t id; /* from 1, without gaps */
+	uint64_t id; /* from 1; set by numbered.h */
 	uint64_t wall_ms;
 	char who[PEER_TEXT_SIZE];
 	char what[160];
@@ -28,9 +29,12 @@ struct audit_change {
 };
 
 struct audit {
-	uint64_t n; /* changes so far; the last is at (n - 1) % AUDIT_KEPT */
+	struct numbered list;
 	struct audit_change changes[AUDIT_KEPT];
 };
+
+/* Begins without changes.  The audit must not be moved afterwards. */
+void audit_init(struct audit *audit);
 
 /* Records and logs a change.  before and after may be NULL; if they are equal,
  * nothing was changed and nothing is recorded.  Unprintable bytes become
@@ -38,9 +42,11 @@ struct audit {
 void audit_note(struct audit *audit, const struct peer *who, const char *what,
     const char *before, const char *after);
 
-/* Returns the change with that id, or NULL if it never existed or was dropped
- * from the list. */
-const struct audit_change *audit_at(const struct audit *audit, uint64_t id);
+/* Returns the number of changes in memory. */
+size_t audit_count(const struct audit *audit);
+
+/* Returns the i-th change in memory, the oldest first; i < audit_count(). */
+const struct audit_change *audit_at(const struct audit *audit, size_t i);
 
 /* Writes a line for each change (control/later.h). */
 void audit_write(const struct audit *audit, FILE *out);
@@ -48,9 +54,8 @@ void audit_write(const struct audit *audit, FILE *out);
 /* Returns whether the line is one of audit_write. */
 bool audit_reads(const char *line);
 
-/* Records the change that a line of audit_write has, unlogged and in the order
- * of the times; changes that were recorded here meanwhile and are later get
- * higher ids. */
+/* Records the change that a line of audit_write has, unlogged and with its id;
+ * the changes of this process come behind it. */
 void audit_read(struct audit *audit, const char *line);
 
 #endif

@@ -43,13 +43,12 @@ run_show_changes(struct call *call)
 		    "Expects how many changes, 1 to %d, to show, and json; or "
 		    "nothing.",
 		    AUDIT_KEPT);
-	if (max > audit->n)
-		max = audit->n;
+	if (max > audit_count(audit))
+		max = audit_count(audit);
 	report_begin(&r, json, call->out);
 	report_head(&r, "");
-	for (uint64_t id = audit->n - max + 1; id <= audit->n; id++)
-		if (audit_at(audit, id))
-			put_audit_change(&r, audit_at(audit, id));
+	for (size_t i = audit_count(audit) - max; i < audit_count(audit); i++)
+		put_audit_change(&r, audit_at(audit, i));
 	report_end(&r);
 	return true;
 }

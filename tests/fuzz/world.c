@@ -320,6 +320,7 @@ start(struct world *w)
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	w->loop = control_loop(w->control);
+	audit_init(&w->audit);
 	w->env = (struct command_env){.control = w->control,
 	    .audit = &w->audit,
 	    .expiring = &w->expiring};
@@ -350,7 +351,7 @@ void
 world_heal(struct world *w, bool reload)
 {
 	accept_all(w);
-	if (w->audit.n == w->healed_at)
+	if (w->audit.list.own == w->healed_at)
 		return;
 	if (reload)
 		reload_unref(__real_control_reload(w->control, NULL));
@@ -358,5 +359,5 @@ world_heal(struct world *w, bool reload)
 		run(w, healing[i]);
 	world_turn(w);
 	keep_sessions(w);
-	w->healed_at = w->audit.n;
+	w->healed_at = w->audit.list.own;
 }

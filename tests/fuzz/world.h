@@ -24,7 +24,7 @@ struct world {
 	struct command_env env;
 	struct expiring expiring;
 	struct ev_loop *loop;
-	uint64_t healed_at; /* audit.n after the last healing */
+	uint64_t healed_at; /* changes after the last healing */
 	int servers[WORLD_SERVERS];
 	int clients[WORLD_SESSIONS];
 	int ends[WORLD_ENDS]; /* the last that servers were connected by */

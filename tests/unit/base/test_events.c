@@ -88,13 +88,53 @@ texts_take_what_they_need_and_go_with_the_event(void **state)
 }
 
 static void
+restored_events_precede_the_own_and_keep_numbers(void **state)
+{
+	struct event former = {.number = 40,
+	    .wall_us = 1600000000000000u,
+	    .kind = EVENT_SERVER_DOWN,
+	    .level = LOG_LEVEL_WARNING,
+	    .about = "app/a",
+	    .text = "down\tagain"};
+
+	(void)state;
+	events_forget();
+	event_add(EVENT_START, LOG_LEVEL_INFO, NULL, NULL, "ready");
+	event_restore(&former);
+	former.text = "another with this number";
+	event_restore(&former);
+	former.number = 0;
+	former.text = "late";
+	event_restore(&former);
+	assert_int_equal(events_count(), 3);
+	assert_int_equal(events_at(0)->number, 40);
+	assert_int_equal(events_at(0)->wall_us, 1600000000000000u);
+	assert_int_equal(events_at(0)->kind, EVENT_SERVER_DOWN);
+	assert_string_equal(events_at(0)->text, "down?again");
+	assert_int_equal(events_at(1)->number, 41);
+	assert_string_equal(events_at(1)->text, "ready");
+	assert_int_equal(events_last(), 42);
+	assert_string_equal(events_at(2)->text, "late");
+	for (unsigned i = 1; i <= 2 * EVENTS_MAX; i++) {
+		former.number = 42 + i;
+		event_restore(&former);
+	}
+	assert_int_equal(events_count(), EVENTS_MAX);
+	assert_string_equal(events_at(EVENTS_MAX - 1)->text, "late");
+	assert_int_equal(events_last(), 44 + 2 * EVENTS_MAX);
+}
+
+static void
 every_kind_has_a_name_of_its_own(void **state)
 {
 	(void)state;
-	for (int i = 0; i < EVENT_KINDS; i++)
-		for (int j = 0; j < i; j++)
-			assert_string_not_equal(event_name((enum event_kind)i),
-			    event_name((enum event_kind)j));
+	for (int i = 0; i < EVENT_KINDS; i++) {
+		enum event_kind found;
+
+		assert_true(event_find(event_name((enum event_kind)i), &found));
+		assert_int_equal(found, i);
+	}
+	assert_false(event_find("none", &(enum event_kind){0}));
 }
 
 int
@@ -106,6 +146,7 @@ main(void)
 	        the_oldest_go_first_and_leave_a_gap_in_the_numbers),
 	    cmocka_unit_test(a_text_that_is_too_long_is_cut),
 	    cmocka_unit_test(texts_take_what_they_need_and_go_with_the_event),
+	    cmocka_unit_test(restored_events_precede_the_own_and_keep_numbers),
 	    cmocka_unit_test(every_kind_has_a_name_of_its_own),
 	};
 
