@@ -147,6 +147,14 @@ describe_later(void *arg, FILE *out)
 }
 
 static void
+describe_past(void *arg, FILE *out)
+{
+	const struct endpoints *s = arg;
+
+	carry_over_write_past(admin_env(s->admin), out);
+}
+
+static void
 take_later(void *arg, const char *lines)
 {
 	const struct endpoints *s = arg;
@@ -258,6 +266,7 @@ endpoints_open(struct control *control, struct err *err)
 	                 .report = report_sockets,
 	                 .describe = describe_changes,
 	                 .describe_later = describe_later,
+	                 .describe_past = describe_past,
 	                 .take_later = take_later,
 	                 .take_rest = take_rest,
 	                 .enter = let_clients_in,

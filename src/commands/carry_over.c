@@ -13,6 +13,8 @@
 #include "commands/expiring.h"
 #include "commands/running.h"
 #include "control/drains.h"
+#include "control/ejections_later.h"
+#include "control/events_later.h"
 #include "control/later.h"
 #include "model/model.h"
 #include "model/server_change.h"
@@ -76,8 +78,15 @@ carry_over_write_later(const struct command_env *env, FILE *out)
 {
 	if (env->expiring)
 		expiring_write(env->expiring, out);
-	audit_write(env->audit, out);
 	drains_write(env->control, out);
+}
+
+void
+carry_over_write_past(const struct command_env *env, FILE *out)
+{
+	ejections_write(env->control, out);
+	audit_write(env->audit, out);
+	events_write(out);
 }
 
 static void
@@ -110,8 +119,13 @@ run_later(const struct command_env *env, const char *line)
 			log_left_out(line, err.text);
 	} else if (audit_reads(line)) {
 		audit_read(env->audit, line);
+	} else if (events_reads(line)) {
+		events_read(line);
 	} else if (drains_reads(line)) {
 		if (!drains_read(env->control, line, &err))
+			log_left_out(line, err.text);
+	} else if (ejections_reads(line)) {
+		if (!ejections_read(env->control, line, &err))
 			log_left_out(line, err.text);
 	}
 }

@@ -16,9 +16,12 @@
  * lines that set the health of servers that are down or stopping. */
 void carry_over_write(const struct command_env *env, FILE *out);
 
-/* Writes when changes expire, the audit log, and the drains, one a line
- * (control/later.h). */
+/* Writes when changes expire, and the drains, one a line (control/later.h):
+ * both belong to the commands. */
 void carry_over_write_later(const struct command_env *env, FILE *out);
+
+/* Writes the ejections, the audit log and the events, one a line. */
+void carry_over_write_past(const struct command_env *env, FILE *out);
 
 /* Removes the lines about servers that the sources of sets have still to
  * report, and returns them, for free(3).  Returns NULL, with lines unchanged,

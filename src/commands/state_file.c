@@ -56,6 +56,7 @@ put_state_lines(const struct state_file *state, FILE *out)
 	fprintf(out, FIRST_LINE CONFIGURATION "%s\n", state->files);
 	carry_over_write(state->env, out);
 	carry_over_write_later(state->env, out);
+	carry_over_write_past(state->env, out);
 	model_for_each_frontend (f, model)
 		put_counters(out, "frontend", f->spec->name, "", f->counters);
 	model_for_each_backend (b, model)

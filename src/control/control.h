@@ -75,11 +75,14 @@ struct control_follower {
 	void (*describe)(void *arg, FILE *out);
 	/* Writes when these changes are to end, in lines of later.h. */
 	void (*describe_later)(void *arg, FILE *out);
+	/* Writes what has happened so far, in such lines: called when this
+	 * process leaves. */
+	void (*describe_past)(void *arg, FILE *out);
 	/* Makes the changes that had to wait for the servers of sets, before
 	 * this process takes over. */
 	void (*take_rest)(void *arg);
-	/* Takes over the lines that describe_later of the former process has
-	 * written. */
+	/* Takes over the lines that describe_later and describe_past of the
+	 * former process have written. */
 	void (*take_later)(void *arg, const char *lines);
 	/* Lets clients in: the former process has left.  Further calls have no
 	 * effect. */

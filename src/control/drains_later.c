@@ -36,21 +36,6 @@ drains_write(struct control *control, FILE *out)
 			write_drain(drain_at_node(node), out);
 }
 
-/* Returns the server that the line names, or NULL. */
-static struct server *
-server_of_line(const struct model *model, const char *line)
-{
-	char name[2 * NAME_MAX_LEN + 16], *slash;
-	struct backend *b;
-
-	if (!later_text(line, "server", name, sizeof(name)) ||
-	    !(slash = strchr(name, '/')))
-		return NULL;
-	*slash = '\0';
-	b = model_find_backend(model, name);
-	return b ? backend_find_server(b, slash + 1) : NULL;
-}
-
 /* Returns the index of the field's text among name_of(0) to name_of(n - 1), or
  * 0 for any other text. */
 static unsigned
@@ -133,7 +118,7 @@ drains_reads(const char *line)
 bool
 drains_read(struct control *control, const char *line, struct err *err)
 {
-	struct server *server = server_of_line(control->model, line);
+	struct server *server = later_server(line, control->model);
 	struct drain *d;
 
 	if (!server || drain_find(control, server->state))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "config/keys.h"
 
 bool
 later_is(const char *line, const char *kind)
@@ -52,6 +53,20 @@ later_number(const char *line, const char *name)
 	return value ? strtoull(value, NULL, 10) : 0;
 }
 
+struct server *
+later_server(const char *line, const struct model *model)
+{
+	char name[2 * NAME_MAX_LEN + 16], *slash;
+	struct backend *b;
+
+	if (!later_text(line, "server", name, sizeof(name)) ||
+	    !(slash = strchr(name, '/')))
+		return NULL;
+	*slash = '\0';
+	b = model_find_backend(model, name);
+	return b ? backend_find_server(b, slash + 1) : NULL;
+}
+
 uint64_t
 later_wall_ms(void)
 {
@@ -67,4 +82,10 @@ later_from_wall_ms(uint64_t wall_ms)
 		return now_ms + (wall_ms - wall_now_ms);
 	return now_ms > wall_now_ms - wall_ms ? now_ms - (wall_now_ms - wall_ms)
 	                                      : 0;
+}
+
+uint64_t
+later_to_wall_ms(uint64_t at_ms)
+{
+	return later_wall_ms() + at_ms - clock_now_ms();
 }

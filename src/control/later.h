@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Lines about what is to happen later: ends of changes (commands/expiring.h)
- * and drains (drains.h), for the process that takes over in an upgrade
- * (net/handover.h) and for the state file (commands/state_file.h).
+ * Lines about what commands do not tell: ends of changes (commands/expiring.h),
+ * drains (drains.h), ejections (ejections_later.h), events (events_later.h) and
+ * the audit log (commands/audit.h), for the process that takes over in an
+ * upgrade (net/handover.h) and for the state file (commands/state_file.h).
  *
  *   later KIND<TAB>NAME=VALUE<TAB>NAME=VALUE...
  *
@@ -14,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "model/model.h"
 
 #define LATER          "later "
 #define LATER_LINE_MAX 4000
@@ -28,11 +31,17 @@ bool later_text(const char *line, const char *name, char *out, size_t size);
 /* Returns the number with that name, or 0 if there is none. */
 uint64_t later_number(const char *line, const char *name);
 
+/* Returns the server that the line names, as `server=BACKEND/NAME`, or NULL. */
+struct server *later_server(const char *line, const struct model *model);
+
 /* Returns the present time of the wall clock. */
 uint64_t later_wall_ms(void);
 
 /* Returns the clock_now_ms at which the wall clock shows, or has shown,
  * wall_ms; 0 if that was before the machine's start. */
 uint64_t later_from_wall_ms(uint64_t wall_ms);
+
+/* Returns the time of the wall clock at the clock_now_ms at_ms. */
+uint64_t later_to_wall_ms(uint64_t at_ms);
 
 #endif

@@ -13,11 +13,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/events.h"
 #include "base/log.h"
 #include "base/text_out.h"
 #include "control/closed_sent.h"
 #include "control/control_internal.h"
 #include "control/counters_sent.h"
+#include "control/events_later.h"
 #include "control/session_receiver.h"
 #include "control/sources_sent.h"
 #include "net/handover.h"
@@ -56,6 +58,7 @@ struct session_sender {
 	uint64_t pause_ms; /* before the next pass, if nothing has left */
 	uint64_t sums_ms;  /* when to collect sums again */
 	struct lines_out later, counts, sums;
+	uint64_t events_sent; /* number of the last event in later */
 	struct counters_sent counters;
 	struct closed_sent closed;
 	struct sources_sent sources;
@@ -174,6 +177,21 @@ release_passed(struct session_sender *s)
 		backend_release_passed(v);
 }
 
+/* Adds the events since the sender began, with the result of the upgrade.
+ * Without memory the other process goes without them. */
+static void
+collect_last_events(struct session_sender *s)
+{
+	struct lines_out *later = &s->later;
+	struct text_out out;
+
+	if (!text_out_open(&out))
+		return;
+	fputs(later->text ? later->unsent : "", out.stream);
+	events_write_after(s->events_sent, out.stream);
+	(void)take_lines(later, &out);
+}
+
 /* Ends the sending, once.  lost: the other process has ended. */
 static void
 end_sending(struct session_sender *s, bool lost)
@@ -185,6 +203,7 @@ end_sending(struct session_sender *s, bool lost)
 	if (!settled)
 		return;
 	settled(s->arg, atomic_load_relaxed(&s->to->passed), lost);
+	collect_last_events(s);
 }
 
 /* Sends the last sums, and waits for the socket: all threads have ended. */
@@ -195,7 +214,7 @@ send_last_sums(struct session_sender *s)
 	bool last = false;
 
 	for (;;) {
-		if (!send_lines(s, &s->sums)) {
+		if (!send_lines(s, &s->later) || !send_lines(s, &s->sums)) {
 			if (poll(&channel, 1, LAST_SUMS_MS) <= 0)
 				return;
 		} else if (last || !collect_sums(s)) {
@@ -479,6 +498,7 @@ session_sender_new(struct control *control, int channel, char *later,
 	s->channel = channel;
 	s->later = (struct lines_out){
 	    .kind = HANDOVER_LATER, .text = later, .unsent = later};
+	s->events_sent = events_last();
 	s->counts.kind = HANDOVER_COUNTS;
 	s->sums.kind = HANDOVER_COUNTERS;
 	s->settled = settled;

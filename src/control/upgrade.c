@@ -65,7 +65,7 @@ struct upgrade {
 	struct handed handed;
 	char *commands;      /* commands that restore operators' changes */
 	const char *unsent;  /* the commands that are still to be sent */
-	char *later;         /* what is to happen to them later (later.h) */
+	char *later;         /* what follows LEFT, in lines of later.h */
 	bool takes_sessions; /* READY has said so */
 	int unconfirmed;     /* see notify_successor; -1: closed */
 	uint64_t confirm_by_ms;
@@ -205,6 +205,24 @@ on_settled(void *arg, uint32_t passed, bool lost)
 	finish_upgrade(u, !lost);
 }
 
+/* Adds what has happened so far to the lines of later.h.  Without memory the
+ * successor goes without it. */
+static void
+add_past(struct upgrade *u)
+{
+	struct control *c = u->control;
+	struct text_out out;
+
+	if (!c->follower.describe_past || !text_out_open(&out))
+		return;
+	fputs(u->later, out.stream);
+	c->follower.describe_past(c->follower.arg, out.stream);
+	if (!text_out_close(&out))
+		return;
+	free(u->later);
+	u->later = out.text;
+}
+
 /* Leaves the sockets to the other process, which serves, and begins to send
  * sessions. */
 static void
@@ -219,6 +237,7 @@ commit_upgrade(struct upgrade *u)
 		return;
 	}
 	enter_upgrade_state(u, UPGRADE_LEFT);
+	add_past(u);
 	notify_close();
 	(void)handover_send(u->other.channel, &left);
 	if (c->follower.leave)

@@ -69,6 +69,35 @@ server_eject(
 	    text_duration(time_ms, limit), in_row, text_s(in_row), last);
 }
 
+void
+ejection_restore(struct server *server, const struct passive *former)
+{
+	struct passive *p = &server->state->passive;
+	const struct backend_spec *b = server->backend->spec;
+	uint64_t now_ms = clock_now_ms();
+	uint64_t latest_ms = now_ms + b->eject_time_max_ms;
+	char left[TEXT_DURATION_SIZE];
+
+	if (b->eject_after == 0 || p->ejected)
+		return;
+	p->level = former->level;
+	p->back_ms = former->ejected ? former->until_ms : former->back_ms;
+	if (p->back_ms > now_ms)
+		p->back_ms = now_ms;
+	if (!former->ejected || former->until_ms <= now_ms)
+		return;
+	p->ejected = true;
+	p->ejected_ms =
+	    former->ejected_ms < now_ms ? former->ejected_ms : now_ms;
+	p->until_ms =
+	    former->until_ms < latest_ms ? former->until_ms : latest_ms;
+	p->passes = former->passes;
+	server->state->changed_ms = p->ejected_ms;
+	server_report_change(server, EVENT_SERVER_EJECTED, LOG_LEVEL_WARNING,
+	    "is ejected for %s more, as before the start of this process",
+	    text_duration((p->until_ms - now_ms + 999) / 1000 * 1000, left));
+}
+
 /* Ends the ejection, without adding an event and without marking the server. */
 static void
 end_ejection(struct server *server, uint64_t now_ms)

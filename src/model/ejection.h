@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct backend;
+struct passive;
 struct server;
 
 /* Returns why no further server of the backend may be ejected, as the end of a
@@ -30,6 +31,11 @@ const char *ejection_refusal(const struct backend *b);
  * them, go into the event. */
 void server_eject(
     struct server *server, uint32_t in_row, const char *last, uint64_t now_ms);
+
+/* Goes on with what a former process has noted about ejections of the server
+ * (passive.h; its times are of this process's clock): an ejection ends when it
+ * was to end.  The present configuration bounds how long that may be. */
+void ejection_restore(struct server *server, const struct passive *former);
 
 /* Ends the ejections whose time has passed.  Returns the clock_now_ms at which
  * the next one ends, or UINT64_MAX if no server is ejected. */

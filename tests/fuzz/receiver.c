@@ -206,6 +206,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	run_command(w, "show closed json");
 	run_command(w, "show table");
 	run_command(w, "show expiring");
+	run_command(w, "show events");
+	run_command(w, "show changes");
 	close(pair[1]);
 	world_turn(w);
 	session_receiver_free(receiver);

@@ -470,6 +470,64 @@ ejection_ends_no_sessions_and_its_end_those_of_backups(void **state)
 	rig_fini(&rig);
 }
 
+/* Goes on with the ejection of a former process. */
+static void
+restore(struct rig *rig, unsigned server, const struct passive *former)
+{
+	ejection_restore(rig->backend->servers[server], former);
+	model_update(rig->model);
+}
+
+static void
+a_former_process_s_ejection_ends_when_it_was_to_and_counts(void **state)
+{
+	struct passive former = {.ejected = true, .level = 2};
+	struct rig rig;
+
+	begin(&rig, 3);
+	former.ejected_ms = now_ms - 500;
+	former.until_ms = now_ms + 1500;
+	restore(&rig, 0, &former);
+	assert_true(usable(&rig, 0));
+	rig.spec->eject_after = 1;
+	restore(&rig, 0, &former);
+	assert_false(usable(&rig, 0));
+	assert_int_equal(backend_readmit(rig.backend, now_ms), now_ms + 1500);
+	now_ms += 1500;
+	backend_readmit(rig.backend, now_ms);
+	model_update(rig.model);
+	assert_true(usable(&rig, 0));
+	assert_int_equal(time_out(&rig, 0), 4000);
+	/* The file bounds it. */
+	former.until_ms = now_ms + 60000;
+	restore(&rig, 1, &former);
+	assert_int_equal(backend_readmit(rig.backend, now_ms), now_ms + 5000);
+	/* An ejection that has ended meanwhile lengthens the next one. */
+	former.until_ms = now_ms - 1;
+	restore(&rig, 2, &former);
+	assert_true(usable(&rig, 2));
+	assert_int_equal(passive_of(&rig, 2)->level, 2);
+	assert_int_equal(passive_of(&rig, 2)->back_ms, now_ms - 1);
+	rig_fini(&rig);
+}
+
+static void
+ejections_of_a_former_process_leave_a_usable_server(void **state)
+{
+	struct passive former = {.ejected = true, .level = 1};
+	struct rig rig;
+
+	begin(&rig, 2);
+	former.ejected_ms = now_ms;
+	former.until_ms = now_ms + 1000;
+	rig.spec->eject_after = 1;
+	for (unsigned i = 0; i < 2; i++)
+		ejection_restore(rig.backend->servers[i], &former);
+	model_update(rig.model);
+	assert_true(usable(&rig, 0) && usable(&rig, 1));
+	rig_fini(&rig);
+}
+
 /* Too few are usable, whatever the reason: all are tried. */
 static void
 in_a_panic_ejected_servers_serve(void **state)
@@ -777,6 +835,10 @@ main(void)
 	    cmocka_unit_test(an_operator_ends_the_ejection_of_one_that_tracks),
 	    cmocka_unit_test(
 	        ejection_ends_no_sessions_and_its_end_those_of_backups),
+	    cmocka_unit_test(
+	        a_former_process_s_ejection_ends_when_it_was_to_and_counts),
+	    cmocka_unit_test(
+	        ejections_of_a_former_process_leave_a_usable_server),
 	    cmocka_unit_test(in_a_panic_ejected_servers_serve),
 	    cmocka_unit_test(
 	        an_ejection_is_not_tracked_but_what_observe_finds_is),

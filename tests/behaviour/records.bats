@@ -1,0 +1,159 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# What outlives a process: each kind of record goes along to the next process, in
+# an upgrade, and over a stop and a start by the state file.
+
+# shellcheck disable=SC2030,SC2031 # each test has its own LFPROXY_PID
+
+load helpers
+load ctl
+load upgrade
+
+# begin_kept: lfproxy with the servers r, which refuses, and a, and a state file.
+begin_kept() {
+	ADDRS[r]=127.0.0.1:$(free_port)
+	start_app a
+	site >"$T/lfproxy.ini"
+	sed -i "s|^admin = .*|&\nstate_file = $T/state|" "$T/lfproxy.ini"
+	cat >>"$T/lfproxy.ini" <<-END
+		server = r $(addr r)
+		eject_after = 1
+		eject_time = 10m
+		eject_time_max = 1h
+	END
+	begin_again
+}
+
+begin_again() {
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+}
+
+# restart: lfproxy ends, and starts from the state file.
+restart() {
+	if [ "$LFPROXY_PID" = "$FIRST" ]; then
+		stop_lfproxy
+	else
+		stop_newest
+	fi
+	begin_again
+	refute lfproxy_said 'could not be done again'
+}
+
+shows() {
+	[[ $("$1") == *"$2"* ]]
+}
+
+# goes_along SEE: what the function SEE prints is the same after an upgrade, and
+# after a restart.
+goes_along() {
+	local before
+
+	before=$("$1")
+	[ -n "$before" ] || fail "$1 prints nothing"
+	upgrade
+	wait_for 10 shows "$1" "$before" || fail "was: $before"$'\n'"is: $("$1")"
+	restart
+	wait_for 10 shows "$1" "$before" || fail "was: $before"$'\n'"is: $("$1")"
+	stop_lfproxy
+}
+
+events() {
+	ctl show events
+}
+
+# follow_on: the numbers of all events, without gaps.
+follow_on() {
+	local first
+
+	first=$(events | sed -n '1s/ .*//p')
+	equal "numbers" "$(seq "$first" $((first + $(events | wc -l) - 1)))" \
+	    "$(events | cut -d' ' -f1)"
+}
+
+ends_well() {
+	shows events ' upgrade -: process '
+}
+
+@test "records: events keep their numbers, and new ones follow" {
+	local before
+
+	begin_kept
+	ctl set server app/a state maint
+	ctl set server app/a state ready
+	before=$(events)
+	upgrade
+	[[ $(events) == "$before"$'\n'* ]] || fail "$(events)"
+	wait_for 10 ends_well
+	equal "starts" 2 "$(events | grep -c ' info start -: ready$')"
+	follow_on
+	ctl set server app/a state maint
+	before=$(events)
+	upgrade
+	[[ $(events) == "$before"$'\n'* ]] || fail "$(events)"
+	wait_for 10 ends_well
+	restart
+	[[ $(events) == "$before"$'\n'* ]] || fail "$(events)"
+	equal "starts" 4 "$(events | grep -c ' info start -: ready$')"
+	follow_on
+	stop_lfproxy
+}
+
+# Events that are gone leave numbers behind, and so many come at once that the
+# channel is full meanwhile.
+@test "records: of a thousand events the last ones go along" {
+	local i before
+
+	begin_kept
+	{
+		echo prompt
+		for ((i = 0; i < 600; i++)); do
+			echo 'set pool main order fifo'
+			echo 'set pool main order lifo'
+		done
+		echo quit
+	} | socat -t 60 - "UNIX:$ADMIN" >/dev/null
+	before=$(events | sed 1,5d)
+	equal "the last" 1201 "$(tail -n 1 <<<"$before" | cut -d' ' -f1)"
+	upgrade
+	wait_for 10 ends_well
+	equal "kept" 1000 "$(events | wc -l)"
+	shows events "$before" || fail "$(events | head)"
+	follow_on
+	stop_newest
+}
+
+changes() {
+	ctl show changes
+}
+
+@test "records: changes keep their ids, and new ones follow" {
+	begin_kept
+	ctl set weight app/a 50
+	ctl set weight app/a 60
+	goes_along changes
+	begin_again
+	ctl set weight app/a 70
+	equal "ids" "1 2 3" "$(changes | cut -d' ' -f1 | xargs)"
+	stop_lfproxy
+}
+
+is_ejected() {
+	[ "$(stat_of app r status)" = 'DOWN (ejected)' ]
+}
+
+@test "records: an ejection lasts as long as it was to" {
+	begin_kept
+	fetch "http://$PORT/" >/dev/null
+	fetch "http://$PORT/" >/dev/null
+	wait_for 10 is_ejected
+	upgrade
+	wait_for 10 is_ejected
+	restart
+	wait_for 10 is_ejected
+	equal "restored" 2 "$(events | grep -cE 'app/r is ejected for (10m|[0-9]+s) more, as before')"
+	ctl set server app/r health up
+	equal "no longer" 'no check' "$(stat_of app r status)"
+	stop_lfproxy
+}
