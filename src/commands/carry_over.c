@@ -12,6 +12,7 @@
 #include "commands/command.h"
 #include "commands/expiring.h"
 #include "commands/running.h"
+#include "control/counters_lines.h"
 #include "control/drains.h"
 #include "control/ejections_later.h"
 #include "control/events_later.h"
@@ -200,7 +201,7 @@ static bool
 comes_last(const char *line)
 {
 	static const char *const words[] = {
-	    "add server ", "del server ", "set pool ", LATER};
+	    "add server ", "del server ", "set pool ", LATER, "counter "};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strncmp(line, words[i], strlen(words[i])) == 0)
@@ -269,6 +270,8 @@ carry_over_run(const struct command_env *env, const char *lines, bool last)
 			continue;
 		if (strncmp(line, LATER, strlen(LATER)) == 0)
 			run_later(env, line);
+		else if (counters_reads(line))
+			counters_read_named(control_model(env->control), line);
 		else
 			run_line(env, line);
 	}

@@ -19,11 +19,11 @@
 #include "base/sandbox.h"
 #include "base/text_out.h"
 #include "commands/carry_over.h"
+#include "control/counters_lines.h"
 #include "model/model.h"
 
 #define FIRST_LINE    "lfproxy-state 1\n"
 #define CONFIGURATION "configuration "
-#define COUNTER       "counter "
 #define END           "end "
 #define END_SIZE      (sizeof(END) - 1 + 16 + 1)
 
@@ -36,34 +36,13 @@ path_of(const struct command_env *env)
 /* -- writing -- */
 
 static void
-put_counters(FILE *out, const char *kind, const char *name, const char *part,
-    const struct counters *counters)
-{
-	for (enum counter c = 0; c < COUNTERS; c++) {
-		uint64_t sum = counters_sum(counters, c);
-
-		if (sum > 0)
-			fprintf(out, COUNTER "%s %s %s%s%s %" PRIu64 "\n", kind,
-			    name, part, *part ? " " : "", counter_name(c), sum);
-	}
-}
-
-static void
 put_state_lines(const struct state_file *state, FILE *out)
 {
-	const struct model *model = control_model(state->env->control);
-
 	fprintf(out, FIRST_LINE CONFIGURATION "%s\n", state->files);
 	carry_over_write(state->env, out);
 	carry_over_write_later(state->env, out);
 	carry_over_write_past(state->env, out);
-	model_for_each_frontend (f, model)
-		put_counters(out, "frontend", f->spec->name, "", f->counters);
-	model_for_each_backend (b, model)
-		put_counters(out, "backend", b->spec->name, "", b->counters);
-	model_for_each_server (s, model)
-		put_counters(out, "server", s->backend->spec->name,
-		    s->spec->name, s->counters);
+	counters_write_named(control_model(state->env->control), out);
 }
 
 static bool
@@ -250,62 +229,6 @@ state_file_check(char *text, size_t size, const char *files, struct err *err)
 	return line_end + 1;
 }
 
-/* Returns the counters that a line without COUNTER is about, and moves *line on
- * to the counter's name; NULL if there are none. */
-static struct counters *
-find_counters(const struct model *model, char **line)
-{
-	const char *kind = strsep(line, " "), *name = strsep(line, " ");
-	struct frontend *f;
-	struct backend *b;
-	struct server *s;
-
-	if (!name || !*line)
-		return NULL;
-	if (strcmp(kind, "frontend") == 0) {
-		f = model_find_frontend(model, name);
-		return f ? f->counters : NULL;
-	}
-	b = model_find_backend(model, name);
-	if (!b || strcmp(kind, "backend") == 0)
-		return b ? b->counters : NULL;
-	name = strsep(line, " ");
-	s = *line && name ? backend_find_server(b, name) : NULL;
-	return s ? s->counters : NULL;
-}
-
-static void
-add_counter(const struct model *model, char *line)
-{
-	struct counters *counters = find_counters(model, &line);
-	char *name = counters ? strsep(&line, " ") : NULL;
-	enum counter which;
-
-	if (name && line && counter_find(name, &which))
-		counters_add(counters, 0, which, strtoull(line, NULL, 10));
-}
-
-/* Adds the counters that lines have, and removes these lines. */
-static void
-read_counters(const struct model *model, char *lines)
-{
-	char *to = lines, *rest = lines, *line;
-
-	while ((line = strsep(&rest, "\n"))) {
-		size_t n = strlen(line);
-
-		if (strncmp(line, COUNTER, sizeof(COUNTER) - 1) == 0) {
-			add_counter(model, line + sizeof(COUNTER) - 1);
-			continue;
-		}
-		memmove(to, line, n);
-		to += n;
-		if (rest)
-			*to++ = '\n';
-	}
-	*to = '\0';
-}
-
 /* Returns the file's bytes and a NUL, for free(3), or NULL with err set.
  * *ret_size is 0 if there is no file. */
 static char *
@@ -356,7 +279,6 @@ state_file_read(const struct command_env *env, const char *files)
 		free(text);
 		return NULL;
 	}
-	read_counters(control_model(env->control), lines);
 	memmove(text, lines, strlen(lines) + 1);
 	return text;
 }

@@ -6,7 +6,7 @@
  *   configuration FILE...            the configuration that it belongs to
  *   COMMAND...                       see carry_over.h
  *   later KIND ...                   see control/later.h
- *   counter KIND NAME... COUNTER N   of a frontend, backend or server
+ *   counter KIND NAME... COUNTER N   see control/counters_lines.h
  *   end HASH                         XXH64 of all bytes before, hexadecimal
  *
  * The file is written every STATE_FILE_S if its contents have changed, and at
@@ -50,9 +50,9 @@ void state_file_stop(struct state_file *state);
 /* Writes a last time, unless stopped. */
 void state_file_end(struct state_file *state);
 
-/* Reads the file that the configuration names, adds its counters, and returns
- * its commands for carry_over_run, for free(3).  Returns NULL if there is no
- * such file, or if the file is not used; the log says why. */
+/* Reads the file that the configuration names, and returns its lines for
+ * carry_over_run, for free(3).  Returns NULL if there is no such file, or if
+ * the file is not used; the log says why. */
 char *state_file_read(const struct command_env *env, const char *files);
 
 /* Checks the whole text of a state file, and cuts off its last line.  Returns

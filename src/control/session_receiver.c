@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/text_out.h"
 #include "control/control_internal.h"
+#include "control/counters_lines.h"
 #include "control/names_known.h"
 #include "control/sources_sent.h"
 #include "control/takeover.h"
@@ -149,26 +150,7 @@ take_counts(struct session_receiver *r, const char *text)
 	}
 }
 
-/* -- what the other process has counted -- */
-
-static void
-take_counters(struct session_receiver *r, const char *text)
-{
-	unsigned long long n;
-	unsigned number;
-	enum counter which;
-	char name[40];
-	int used;
-
-	while (
-	    sscanf(text, "%u %39s %llu\n%n", &number, name, &n, &used) == 3) {
-		const struct named *of = names_known_find(&r->names, number);
-
-		if (of && of->counters && counter_find(name, &which))
-			counters_add(of->counters, 0, which, n);
-		text += used;
-	}
-}
+/* -- lines of commands and later.h -- */
 
 static void
 receive_later(const struct session_receiver *r, const char *text)
@@ -390,7 +372,7 @@ take_message(struct session_receiver *r)
 	else if (m.kind == HANDOVER_COUNTS)
 		take_counts(r, m.text);
 	else if (m.kind == HANDOVER_COUNTERS)
-		take_counters(r, m.text);
+		counters_read_numbered(&r->names, m.text);
 	else if (m.kind == HANDOVER_SOURCES)
 		sources_take(r->control->model, m.text);
 	else if (m.kind == HANDOVER_CLOSED)

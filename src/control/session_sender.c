@@ -18,7 +18,7 @@
 #include "base/text_out.h"
 #include "control/closed_sent.h"
 #include "control/control_internal.h"
-#include "control/counters_sent.h"
+#include "control/counters_lines.h"
 #include "control/events_later.h"
 #include "control/session_receiver.h"
 #include "control/sources_sent.h"
@@ -144,7 +144,7 @@ collect_sums(struct session_sender *s)
 
 	if (!text_out_open(&out))
 		return false;
-	if (!counters_sent_write(
+	if (!counters_write_numbered(
 	        &s->counters, s->control->model, s->to, out.stream)) {
 		if (text_out_close(&out))
 			free(out.text);

@@ -157,3 +157,37 @@ is_ejected() {
 	equal "no longer" 'no check' "$(stat_of app r status)"
 	stop_lfproxy
 }
+
+# counters: the sessions of all objects, which have had some.
+counters() {
+	ctl show stat | awk -F, '
+	NR == 1 { sub(/^# /, ""); for (i = 1; i <= NF; i++) at[$i] = i; next }
+	$at["stot"] > 0 {
+		print $1, $2, $at["stot"], $at["bin"], $at["bout"]
+	}'
+}
+
+counted() {
+	[ "$(of_info CurrConns)" = 0 ] &&
+	    [ "$(stat_of app BACKEND stot)" = "$1" ]
+}
+
+@test "records: counters go on, those of added servers as well" {
+	local i
+
+	begin_kept
+	start_app b
+	ctl add server app/b "$(addr b)"
+	ctl enable server app/b
+	ctl set server app/r state maint
+	for i in 1 2 3 4; do
+		fetch "http://$PORT/" >/dev/null
+	done
+	wait_for 10 counted 4
+	[ "$(counters | wc -l)" = 4 ] || fail "$(counters)"
+	goes_along counters
+	begin_again
+	fetch "http://$PORT/" >/dev/null
+	wait_for 10 counted 5
+	stop_lfproxy
+}
