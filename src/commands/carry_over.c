@@ -22,6 +22,9 @@
 #include "model/server_operator.h"
 #include "stats/answer.h"
 
+/* A line about the value of the file behind a command (control/later.h). */
+#define BASE "base"
+
 /* Why a server has the health that it is given. */
 #define BEFORE "as before the start of this process"
 
@@ -29,6 +32,15 @@ static void
 write_commands(void *arg, const struct running_change *change)
 {
 	fputs(change->commands, arg);
+}
+
+/* Writes which value the file has while the command's holds. */
+static void
+write_base(void *arg, const struct running_change *change)
+{
+	if (change->base)
+		fprintf(arg, LATER BASE "\tvalue=%s\tcommand=%s", change->base,
+		    change->commands);
 }
 
 /* Writes the lines that set the health of a server which is down or stopping,
@@ -72,6 +84,7 @@ carry_over_write(const struct command_env *env, FILE *out)
 	model_for_each_server (s, model)
 		if (health_comes_last(s))
 			write_health(s, out);
+	running_changes(env, write_base, out);
 }
 
 void
@@ -164,6 +177,47 @@ restore_health(const struct command_env *env, const char *line)
 	return true;
 }
 
+/* Returns the value that the file had for the setting of the command, from the
+ * lines of write_base behind *at, which have the order of the commands; moves
+ * *at behind that line.  Returns false if there is none. */
+static bool
+find_base(const char **at, const char *command, char *ret, size_t size)
+{
+	size_t len = strlen(command);
+	const char *name = "\tcommand=";
+
+	for (const char *p = *at; (p = strstr(p, name)); p++) {
+		const char *from = p + strlen(name), *line = p;
+
+		if (strncmp(from, command, len) != 0 || from[len] != '\n')
+			continue;
+		while (line > *at && line[-1] != '\n')
+			line--;
+		*at = from + len;
+		return later_is(line, BASE) &&
+		       later_text(line, "value", ret, size);
+	}
+	return false;
+}
+
+/* Returns whether the file has another value for the setting of the command
+ * than when the command was given; then the file's holds. */
+static bool
+is_replaced(const struct command_env *env, const char **bases, const char *line)
+{
+	char base[SETTING_VALUE_SIZE], copy[2 * SETTING_VALUE_SIZE];
+	struct setting now;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	if (!*bases || !command_describe(env, copy, &now) || !now.base[0] ||
+	    !find_base(bases, line, base, sizeof(base)) ||
+	    strcmp(base, now.base) == 0)
+		return false;
+	log_info("'%s' is not done again: the file has %s, and no longer %s",
+	    line, now.base, base);
+	return true;
+}
+
 static void
 run_line(const struct command_env *env, char *line)
 {
@@ -243,6 +297,12 @@ carry_over_postpone(const struct command_env *env, char *lines)
 		char **put;
 		size_t n = strlen(line);
 
+		/* Commands that are put off need these as well. */
+		if (later && later_is(line, BASE) && strchr(line, '/')) {
+			memcpy(end, line, n);
+			end += n;
+			*end++ = '\n';
+		}
 		/* The lines behind it are about servers that were added. */
 		last |= comes_last(line);
 		put = !last && is_of_set(env, line) ? &end : &to;
@@ -261,6 +321,7 @@ void
 carry_over_run(const struct command_env *env, const char *lines, bool last)
 {
 	char *copy = strdup(lines), *rest = copy, *line;
+	const char *bases = strstr(lines, "\n" LATER BASE);
 	bool late = false;
 
 	while ((line = strsep(&rest, "\n"))) {
@@ -272,7 +333,7 @@ carry_over_run(const struct command_env *env, const char *lines, bool last)
 			run_later(env, line);
 		else if (counters_reads(line))
 			counters_read_named(control_model(env->control), line);
-		else
+		else if (!is_replaced(env, &bases, line))
 			run_line(env, line);
 	}
 	free(copy);

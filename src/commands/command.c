@@ -302,6 +302,26 @@ command_run(const struct command_env *env, struct command_mode *mode,
 	return call.rest;
 }
 
+bool
+command_describe(
+    const struct command_env *env, char *text, struct setting *ret_setting)
+{
+	struct command_mode mode = {.level = LEVEL_ADMIN};
+	char *words[WORDS_MAX + 1];
+	struct err err;
+	struct call call = {.env = env, .mode = &mode, .err = &err};
+	const struct command *command =
+	    words_cut(text, words) && words[0] ? find_command(words) : NULL;
+
+	memset(ret_setting, 0, sizeof(*ret_setting));
+	if (!command || !command->setting.describe)
+		return false;
+	call.args = words + words_of(command);
+	return command->setting.describe(&call, ret_setting) !=
+	           SETTING_INVALID &&
+	       ret_setting->subject[0];
+}
+
 void
 admin_list_commands(FILE *out)
 {

@@ -45,6 +45,12 @@ bool command_takes_payload(const struct command_mode *mode, const char *line);
 struct answer_rest *command_run(const struct command_env *env,
     struct command_mode *mode, char *text, const char *payload, FILE *out);
 
+/* Describes the setting that a command would change; the text is cut into
+ * words.  Returns false if the command is not one of a setting, or its object
+ * does not exist. */
+bool command_describe(const struct command_env *env, char *text,
+    struct setting *ret_setting) MUST_CHECK;
+
 /* Writes the output of `lfproxy --list-commands`: level, usage and help of each
  * command, separated by tabs. */
 void admin_list_commands(FILE *out);

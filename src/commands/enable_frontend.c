@@ -101,21 +101,6 @@ run_shutdown_frontend(struct call *call)
 	return true;
 }
 
-/* Describes whether the frontend is enabled.  One that is shut down can be
- * neither enabled nor disabled, so the command fails or changes nothing. */
-enum setting_answer
-describe_frontend(struct call *call, struct setting *ret_setting)
-{
-	const struct frontend *f = call_frontend(call, call_arg(call, 0));
-
-	if (!f)
-		return SETTING_INVALID;
-	SETTING_PRINT(ret_setting->proxy, "%s", f->spec->name);
-	SETTING_PRINT(ret_setting->subject, "frontend %s", ret_setting->proxy);
-	return setting_known(ret_setting, "%s",
-	    f->state->admin != FRONTEND_OPEN ? "disable" : "enable");
-}
-
 bool
 restore_frontend(struct call *call)
 {

@@ -94,21 +94,6 @@ run_disable_agent(struct call *call)
 
 /* -- changes that expire -- */
 
-enum setting_answer
-describe_state(struct call *call, struct setting *ret_setting)
-{
-	struct server *s = setting_of_server(call, "state", ret_setting);
-
-	if (!s)
-		return SETTING_INVALID;
-	SETTING_PRINT(ret_setting->configured, "%s",
-	    server_admin_name(s->spec->disabled ? SERVER_MAINT : SERVER_READY));
-	ret_setting->server = s;
-	ret_setting->of_server = "state";
-	return setting_known(
-	    ret_setting, "%s", server_admin_name(server_own_admin(s)));
-}
-
 bool
 restore_state(struct call *call)
 {
@@ -119,38 +104,11 @@ restore_state(struct call *call)
 	    "'set server <srv> state' expects 'ready', 'drain' and 'maint'.");
 }
 
-static enum setting_answer
-describe_pause(struct call *call, bool agent, struct setting *ret_setting)
-{
-	struct server *s = setting_of_server(
-	    call, agent ? "agent" : "health checks", ret_setting);
-
-	if (!s)
-		return SETTING_INVALID;
-	return setting_known(ret_setting, "%s",
-	    (agent ? s->state->overrides.agent_paused
-	           : s->state->overrides.check_paused)
-	        ? "disable"
-	        : "enable");
-}
-
-enum setting_answer
-describe_checks(struct call *call, struct setting *ret_setting)
-{
-	return describe_pause(call, false, ret_setting);
-}
-
 bool
 restore_checks(struct call *call)
 {
 	return pause_check(
 	    call, false, strcmp(call_arg(call, 1), "disable") == 0);
-}
-
-enum setting_answer
-describe_agent(struct call *call, struct setting *ret_setting)
-{
-	return describe_pause(call, true, ret_setting);
 }
 
 bool

@@ -153,9 +153,9 @@ expiring_read_setting(const struct expiring_change *c, struct setting *ret_now)
 	return c->command->setting.describe(&r.call, ret_now) == SETTING_KNOWN;
 }
 
-/* Sets the former value again, unless another value has been set since.  After
- * a reload that has changed the file's value, or that resets the setting, equal
- * values do not tell whether it was set here, so the file's value stays. */
+/* Sets the former value again, unless another value has been set since.  A
+ * reload that has changed the file's value, or that resets the setting, has
+ * ended the change. */
 static void
 expire_change(struct expiring_change *c)
 {
@@ -170,13 +170,45 @@ expire_change(struct expiring_change *c)
 	         c->reloads != control_reloads(c->expiring->env->control))
 		report_kept(
 		    c, now.value, "a reload has set what the file says");
-	else if (strcmp(now.configured, then->configured) != 0 &&
-	         strcmp(now.value, now.configured) == 0)
+	else if (strcmp(now.base, then->base) != 0)
 		report_kept(c, now.value, "the file says so since then");
 	else if (strcmp(now.value, then->value) != 0)
 		report_kept(c, now.value, "it was changed meanwhile");
 	else
 		undo_change(c);
+}
+
+static void
+fill_status(const struct expiring_change *c, struct expiring_status *ret_status)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	*ret_status = (struct expiring_status){
+	    .id = c->id,
+	    .left_ms = c->ends_ms > now_ms ? c->ends_ms - now_ms : 0,
+	    .subject = c->setting.subject,
+	    .value = c->setting.value,
+	    .former = c->former,
+	    .who = &c->who,
+	    .changed_by = c->is_changed ? &c->changed_by : NULL,
+	};
+}
+
+bool
+expiring_of(const struct expiring *expiring, const struct setting *now,
+    struct expiring_status *ret_status)
+{
+	const struct expiring_change *c =
+	    expiring ? expiring_find(
+	                   (struct expiring *)(uintptr_t)expiring, now->subject)
+	             : NULL;
+
+	if (!c || c->is_changed || strcmp(now->base, c->setting.base) != 0 ||
+	    (c->setting.reload_resets &&
+	        c->reloads != control_reloads(expiring->env->control)))
+		return false;
+	fill_status(c, ret_status);
+	return true;
 }
 
 static void
@@ -411,22 +443,12 @@ bool
 expiring_next(const struct expiring *expiring, uint64_t after,
     struct expiring_status *ret_status)
 {
-	uint64_t now_ms = clock_now_ms();
-
 	list_for_each (node, &expiring->changes) {
 		const struct expiring_change *c = expiring_at(node);
 
 		if (c->id <= after)
 			continue;
-		*ret_status = (struct expiring_status){
-		    .id = c->id,
-		    .left_ms = c->ends_ms > now_ms ? c->ends_ms - now_ms : 0,
-		    .subject = c->setting.subject,
-		    .value = c->setting.value,
-		    .former = c->former,
-		    .who = &c->who,
-		    .changed_by = c->is_changed ? &c->changed_by : NULL,
-		};
+		fill_status(c, ret_status);
 		return true;
 	}
 	return false;

@@ -84,6 +84,11 @@ struct expiring_status {
 bool expiring_next(const struct expiring *expiring, uint64_t after,
     struct expiring_status *ret_status);
 
+/* Reads the pending change that has the present value of the setting.  Returns
+ * false if there is none, or if it was overruled.  expiring may be NULL. */
+bool expiring_of(const struct expiring *expiring, const struct setting *now,
+    struct expiring_status *ret_status);
+
 /* Drops the pending change, so that its value stays.  Returns false if there is
  * none with that id. */
 bool expiring_cancel(struct expiring *expiring, struct call *call, uint64_t id);

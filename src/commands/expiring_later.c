@@ -18,9 +18,10 @@ write_change(const struct expiring_change *c, FILE *out)
 	fprintf(out,
 	    LATER KIND "\tends=%" PRIu64 "\tfor=%" PRIu64
 	               "\tcommand=%s\tnames=%s\tvalue=%s\tformer=%s"
-	               "\tconfigured=%s",
+	               "\tconfigured=%s\tbase=%s",
 	    c->ends_wall_ms, c->for_ms, c->command->words, c->names,
-	    c->setting.value, c->former, c->setting.configured);
+	    c->setting.value, c->former, c->setting.configured,
+	    c->setting.base);
 	if (c->who.known)
 		fprintf(out, "\tpid=%d\tuid=%u\tgid=%u", (int)c->who.pid,
 		    (unsigned)c->who.uid, (unsigned)c->who.gid);
@@ -83,7 +84,7 @@ expiring_read(struct expiring *expiring, const struct command *command,
 	struct expiring_change read = {.expiring = expiring,
 	                           .command = command},
 	                       *c;
-	char value[SETTING_VALUE_SIZE];
+	char value[SETTING_VALUE_SIZE], base[SETTING_VALUE_SIZE];
 	struct setting now;
 
 	if (!command || !command->setting.describe ||
@@ -94,6 +95,9 @@ expiring_read(struct expiring *expiring, const struct command *command,
 	if (strcmp(now.value, value) != 0)
 		return err_set(err, "%s is %.40s, not %.40s", now.subject,
 		    now.value, value);
+	if (later_text(line, "base", base, sizeof(base)) &&
+	    strcmp(base, now.base) != 0)
+		return err_set(err, "the file has another value since then");
 	c = expiring_find(expiring, now.subject);
 	if (!c && expiring->n < EXPIRING_MAX)
 		c = expiring_add(expiring, read.former);
@@ -104,8 +108,6 @@ expiring_read(struct expiring *expiring, const struct command *command,
 	memcpy(c->former, read.former, sizeof(c->former));
 	c->setting = now;
 	c->setting.server = NULL;
-	(void)later_text(line, "configured", c->setting.configured,
-	    sizeof(c->setting.configured));
 	c->for_ms = read.for_ms;
 	c->ends_wall_ms = read.ends_wall_ms;
 	c->ends_ms = later_from_wall_ms(read.ends_wall_ms);

@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "acl/acl.h"
+#include "commands/expiring.h"
+#include "commands/settings.h"
 #include "config/edit.h"
 #include "control/pools.h"
 #include "model/model.h"
-#include "proxy/proxy.h"
 
 #define TEXT_SIZE (CONFIG_SERVER_TEXT_SIZE + 512)
 
@@ -22,8 +23,10 @@ struct walk {
 	bool of_set; /* the server is a member of a set, which has no line */
 	struct spec_place place;
 	char section[CALL_NAME_SIZE], server[CALL_NAME_SIZE];
-	char commands[TEXT_SIZE], subject[2 * CALL_NAME_SIZE + 32],
-	    configured[512], value[512];
+	char commands[TEXT_SIZE],
+	    subject[sizeof(((struct setting *)NULL)->subject)], configured[512],
+	    value[512], base[512];
+	const struct expiring_status *ends; /* NULL: the value is permanent */
 };
 
 #define PUT(field, ...) snprintf(field, sizeof(field), __VA_ARGS__)
@@ -37,6 +40,8 @@ tell(struct walk *w, const char *key, const char *text)
 	    .subject = w->subject,
 	    .configured = w->configured,
 	    .value = w->value,
+	    .base = w->base[0] ? w->base : NULL,
+	    .ends = w->ends,
 	    .section = w->section,
 	    .server = w->server[0] ? w->server : NULL,
 	    .place = w->place,
@@ -45,136 +50,67 @@ tell(struct walk *w, const char *key, const char *text)
 	w->call(w->arg, &w->change);
 }
 
-static void
-tell_number(struct walk *w, const char *key, uint64_t configured, uint64_t now)
+/* Returns a state in the words of the audit; other values are as they are. */
+static const char *
+state_text(const char *value)
 {
-	if (configured == now)
-		return;
-	PUT(w->configured, "%llu", (unsigned long long)configured);
-	PUT(w->value, "%llu", (unsigned long long)now);
-	tell(w, key, w->value);
+	return strcmp(value, "enable") == 0     ? "enabled"
+	       : strcmp(value, "disable") == 0  ? "disabled"
+	       : strcmp(value, "shutdown") == 0 ? "shut down"
+	                                        : value;
+}
+
+/* Tells a value of a setting that has a row. */
+static void
+tell_value(struct walk *w, enum setting_id id, const struct setting *setting,
+    const char *value)
+{
+	const struct setting_row *row = &setting_rows[id];
+	char in_file[SETTING_VALUE_SIZE];
+	const char *text = value;
+
+	setting_command(
+	    id, setting, value, w->commands, sizeof(w->commands) - 1);
+	strcat(w->commands, "\n");
+	PUT(w->value, "%s", state_text(value));
+	if (row->in_file)
+		text = row->in_file(value, in_file);
+	tell(w, text ? row->key : NULL, text);
+}
+
+/* Begins to tell the setting.  Returns whether it was changed for a time; then
+ * value is the one that will be put back. */
+static bool
+begin_setting(struct walk *w, const struct setting *setting,
+    struct expiring_status *ret_status)
+{
+	PUT(w->subject, "%s", setting->subject);
+	PUT(w->configured, "%s", state_text(setting->configured));
+	PUT(w->base, "%s", setting->base);
+	return expiring_of(w->env->expiring, setting, ret_status);
+}
+
+static void
+tell_setting(
+    struct walk *w, enum setting_id id, const struct setting_object *of)
+{
+	struct expiring_status pending;
+	struct setting now;
+
+	setting_read(id, of, &now);
+	if (begin_setting(w, &now, &pending)) {
+		if (strcmp(pending.former, now.configured) != 0)
+			tell_value(w, id, &now, pending.former);
+		w->ends = &pending;
+		tell_value(w, id, &now, pending.value);
+		w->ends = NULL;
+	} else if (now.is_changed) {
+		tell_value(
+		    w, id, &now, now.ordered[0] ? now.ordered : now.value);
+	}
 }
 
 /* -- servers -- */
-
-/* Splits an address into the host, as commands have it, and the port. */
-static unsigned
-split_addr(const struct addr *addr, char host[ADDR_TEXT_SIZE])
-{
-	struct addr copy = *addr;
-	unsigned port = addr_port(addr);
-
-	addr_set_port(&copy, 0);
-	addr_text(&copy, host);
-	*strrchr(host, ':') = '\0';
-	return port;
-}
-
-static void
-tell_addr(struct walk *w, const struct server *s, const char *name)
-{
-	char host[ADDR_TEXT_SIZE], text[ADDR_TEXT_SIZE];
-	const struct addr *addr = server_addr(s);
-	unsigned port;
-
-	if (!s->state->overrides.addr_set || addr->sa.sa_family == AF_UNIX)
-		return;
-	port = split_addr(addr, host);
-	PUT(w->subject, "server %s address", name);
-	PUT(w->commands, "set server %s addr %s port %u\n", name, host, port);
-	PUT(w->configured, "%s", s->spec->address);
-	PUT(w->value, "%s", addr_text(addr, text));
-	tell(w, "address", w->value);
-}
-
-static void
-tell_admin(struct walk *w, const struct server *s, const char *name)
-{
-	enum server_admin now = server_ordered_admin(s),
-	                  file = server_file_admin(s);
-
-	if (now == file)
-		return;
-	PUT(w->subject, "server %s state", name);
-	PUT(w->commands, "set server %s state %s\n", name,
-	    server_admin_name(now));
-	PUT(w->configured, "%s", server_admin_name(file));
-	PUT(w->value, "%s", server_admin_name(now));
-	/* The file has no option for a drain. */
-	tell(w, now == SERVER_DRAIN ? NULL : "disabled",
-	    now == SERVER_MAINT ? "on" : "off");
-}
-
-static void
-tell_paused(struct walk *w, const char *name, const char *what)
-{
-	PUT(w->subject, "server %s %s", name, what);
-	PUT(w->commands, "disable %s %s\n", what, name);
-	PUT(w->configured, "enabled");
-	PUT(w->value, "disabled");
-	tell(w, NULL, NULL);
-}
-
-/* Tells where the check or the agent connects, if a command has set it.  what:
- * `check` or `agent`; addr AF_UNSPEC and port 0: not set. */
-static void
-tell_place(struct walk *w, const char *name, const char *what,
-    const struct addr *addr, unsigned port)
-{
-	char key[32], host[ADDR_TEXT_SIZE];
-
-	PUT(w->configured, "that of the file");
-	if (addr->sa.sa_family != AF_UNSPEC) {
-		PUT(key, "%s_addr", what);
-		PUT(w->value, "%s", addr_host(addr, host));
-		PUT(w->subject, "server %s %s-addr", name, what);
-		PUT(w->commands, "set server %s %s-addr %s\n", name, what,
-		    w->value);
-		tell(w, key, w->value);
-	}
-	if (port > 0) {
-		PUT(key, "%s_port", what);
-		PUT(w->value, "%u", port);
-		PUT(w->subject, "server %s %s-port", name, what);
-		PUT(w->commands, "set server %s %s-port %u\n", name, what,
-		    port);
-		tell(w, key, w->value);
-	}
-}
-
-static void
-tell_places(struct walk *w, const struct server *s, const char *name)
-{
-	const struct server_overrides *o = &s->state->overrides;
-
-	if (s->check.on)
-		tell_place(w, name, "check", &o->check_addr, o->check_port);
-	if (s->agent.on)
-		tell_place(w, name, "agent", &o->agent_addr, o->agent_port);
-}
-
-static void
-tell_server_changes(struct walk *w, const struct server *s, const char *name)
-{
-	const struct server_overrides *o = &s->state->overrides;
-
-	tell_addr(w, s, name);
-	tell_admin(w, s, name);
-	PUT(w->subject, "server %s weight", name);
-	PUT(w->commands, "set weight %s %u\n", name, o->set.weight.value);
-	if (o->set.weight.is_set)
-		tell_number(w, "weight", s->spec->weight, o->set.weight.value);
-	PUT(w->subject, "server %s maxconn", name);
-	PUT(w->commands, "set maxconn server %s %u\n", name,
-	    o->set.maxconn.value);
-	if (o->set.maxconn.is_set)
-		tell_number(
-		    w, "maxconn", s->spec->maxconn, o->set.maxconn.value);
-	if (o->check_paused && s->check.on)
-		tell_paused(w, name, "health");
-	if (o->agent_paused && s->agent.on)
-		tell_paused(w, name, "agent");
-}
 
 static void
 tell_added(struct walk *w, const struct server *s, const char *name)
@@ -197,6 +133,7 @@ tell_added(struct walk *w, const struct server *s, const char *name)
 	if (!o->agent_paused && s->agent.on)
 		snprintf(w->commands + len, sizeof(w->commands) - len,
 		    "enable agent %s\n", name);
+	w->base[0] = '\0';
 	PUT(w->configured, "none");
 	PUT(w->value, "%s", text + strlen(s->spec->name) + 1);
 	tell(w, "server", text);
@@ -211,6 +148,7 @@ tell_deleted(struct walk *w, const struct backend_spec *b, const char *server)
 	PUT(w->subject, "server %s/%s", b->name, server);
 	PUT(w->commands, "set server %s/%s state maint\ndel server %s/%s\n",
 	    b->name, server, b->name, server);
+	w->base[0] = '\0';
 	PUT(w->configured, "in the file");
 	PUT(w->value, "deleted");
 	tell(w, "server", NULL);
@@ -219,7 +157,7 @@ tell_deleted(struct walk *w, const struct backend_spec *b, const char *server)
 /* Tells the changes of a server.  added: only if a command has added the
  * server; otherwise only if none has. */
 static void
-walk_server(struct walk *w, const struct server *s, bool added)
+walk_server(struct walk *w, struct server *s, bool added)
 {
 	char name[2 * CALL_NAME_SIZE];
 
@@ -234,72 +172,24 @@ walk_server(struct walk *w, const struct server *s, bool added)
 		w->place = s->backend->spec->place;
 		tell_added(w, s, name);
 	}
-	if (!s->spec->added || s->state->overrides.set.weight.is_set ||
-	    s->state->overrides.set.maxconn.is_set)
-		tell_server_changes(w, s, name);
-	tell_places(w, s, name);
+	for (enum setting_id id = 0; id < SETTINGS; id++)
+		if (setting_rows[id].scope == OF_SERVER)
+			tell_setting(w, id,
+			    &(struct setting_object){w->env, .server = s});
 	w->server[0] = '\0';
 	w->of_set = false;
 }
 
-/* -- frontends, the process, lists -- */
+/* -- frontends, the process, lists, pools -- */
 
+/* Tells the changes of a frontend, or of the process. */
 static void
-walk_frontend(struct walk *w, const struct frontend *f)
+walk_others(struct walk *w, enum setting_scope scope, struct frontend *f)
 {
-	struct control *control = w->env->control;
-	size_t most = control_budget(control)->sessions;
-	size_t file = f->spec->maxconn > 0 && f->spec->maxconn < most
-	                  ? f->spec->maxconn
-	                  : most;
-	uint32_t now = atomic_load_relaxed(&f->state->maxconn);
-	enum frontend_admin admin = f->state->admin;
-	const char *name = f->spec->name;
-
-	w->place = f->spec->place;
-	PUT(w->section, "frontend %s", name);
-	PUT(w->subject, "frontend %s", name);
-	PUT(w->commands, "%s frontend %s\n",
-	    admin == FRONTEND_SHUT     ? "shutdown"
-	    : admin == FRONTEND_PAUSED ? "disable"
-	                               : "enable",
-	    name);
-	PUT(w->configured, "%s", f->spec->disabled ? "disabled" : "enabled");
-	PUT(w->value, "%s",
-	    admin == FRONTEND_SHUT     ? "shut down"
-	    : admin == FRONTEND_PAUSED ? "disabled"
-	                               : "enabled");
-	if ((admin == FRONTEND_OPEN) == f->spec->disabled)
-		tell(w, "disabled", admin == FRONTEND_OPEN ? "off" : "on");
-	PUT(w->subject, "frontend %s maxconn", name);
-	PUT(w->commands, "set maxconn frontend %s %zu\n", name,
-	    now < most ? now : most);
-	tell_number(w, "maxconn", file, now < most ? now : most);
-}
-
-static void
-walk_process(struct walk *w)
-{
-	struct control *control = w->env->control;
-	const struct global_spec *g = &control_model(control)->spec->global;
-	const struct proxy_limits *now = &control_proxy(control)->limits;
-	size_t most = control_budget(control)->sessions;
-	uint32_t connections = atomic_load_relaxed(&now->connect_rate),
-	         sessions = atomic_load_relaxed(&now->session_rate);
-	size_t maxconn = control_maxconn(control);
-
-	w->place = (struct spec_place){.file = NULL};
-	PUT(w->section, "global");
-	PUT(w->subject, "global maxconn");
-	PUT(w->commands, "set maxconn global %zu\n", maxconn);
-	tell_number(w, "maxconn",
-	    g->maxconn > 0 && g->maxconn < most ? g->maxconn : most, maxconn);
-	PUT(w->subject, "connections per second");
-	PUT(w->commands, "set rate-limit connections global %u\n", connections);
-	tell_number(w, "rate_connections", g->rate_connections, connections);
-	PUT(w->subject, "sessions per second");
-	PUT(w->commands, "set rate-limit sessions global %u\n", sessions);
-	tell_number(w, "rate_sessions", g->rate_sessions, sessions);
+	for (enum setting_id id = 0; id < SETTINGS; id++)
+		if (setting_rows[id].scope == scope)
+			tell_setting(w, id,
+			    &(struct setting_object){w->env, .frontend = f});
 }
 
 /* Tells the entries that commands have added, and not those that they have
@@ -316,6 +206,7 @@ walk_list(
 	w->place = spec->place;
 	PUT(w->section, "list %s", acl_list_name(list));
 	PUT(w->subject, "list %s", acl_list_name(list));
+	w->base[0] = '\0';
 	PUT(w->configured, "none");
 	for (size_t i = 0; acl_list_at(list, i, &entry); i++) {
 		if (entry.source)
@@ -328,16 +219,38 @@ walk_list(
 }
 
 static void
-on_pool_setting(void *arg, const char *key, const char *file, const char *now)
+tell_pool_value(struct walk *w, const struct setting *setting, const char *key,
+    const char *value)
 {
-	struct walk *w = arg;
-	const char *pool = w->section + sizeof("pool ") - 1;
-
-	PUT(w->subject, "pool %s %s", pool, key);
-	PUT(w->commands, "set pool %s %s %s\n", pool, key, now);
-	PUT(w->configured, "%s", file);
-	PUT(w->value, "%s", now);
+	PUT(w->commands, "set pool %s %s %s\n", setting->proxy, key, value);
+	PUT(w->value, "%s", value);
 	tell(w, key, w->value);
+}
+
+static void
+walk_pool(struct walk *w, const struct pool_spec *spec)
+{
+	struct pools *pools = control_pools(w->env->control);
+	struct expiring_status pending;
+	struct pools_setting at;
+	struct setting now;
+
+	w->place = spec->place;
+	PUT(w->section, "pool %s", spec->name);
+	for (size_t i = 0; pools_setting_at(pools, spec, i, &at); i++) {
+		memset(&now, 0, sizeof(now));
+		(void)setting_of_pool(NULL, spec->name, &at, &now);
+		if (begin_setting(w, &now, &pending)) {
+			if (strcmp(pending.former, at.file) != 0)
+				tell_pool_value(
+				    w, &now, at.key, pending.former);
+			w->ends = &pending;
+			tell_pool_value(w, &now, at.key, pending.value);
+			w->ends = NULL;
+		} else if (now.is_changed) {
+			tell_pool_value(w, &now, at.key, at.now);
+		}
+	}
 }
 
 void
@@ -349,9 +262,14 @@ running_changes(const struct command_env *env, running_fn *call, void *arg)
 
 	model_for_each_server (s, model)
 		walk_server(&w, s, false);
-	model_for_each_frontend (f, model)
-		walk_frontend(&w, f);
-	walk_process(&w);
+	model_for_each_frontend (f, model) {
+		w.place = f->spec->place;
+		PUT(w.section, "frontend %s", f->spec->name);
+		walk_others(&w, OF_FRONTEND, f);
+	}
+	w.place = (struct spec_place){.file = NULL};
+	PUT(w.section, "global");
+	walk_others(&w, OF_PROCESS, NULL);
 	for (size_t i = 0; i < spec->lists_n; i++)
 		walk_list(&w, &spec->lists[i],
 		    model_find_list(model, spec->lists[i].name));
@@ -362,10 +280,6 @@ running_changes(const struct command_env *env, running_fn *call, void *arg)
 			tell_deleted(&w, &spec->backends[i],
 			    spec->backends[i].deleted[j]);
 	w.server[0] = '\0';
-	for (size_t i = 0; i < spec->pools_n; i++) {
-		w.place = spec->pools[i].place;
-		PUT(w.section, "pool %s", spec->pools[i].name);
-		pools_differences(control_pools(env->control), &spec->pools[i],
-		    on_pool_setting, &w);
-	}
+	for (size_t i = 0; i < spec->pools_n; i++)
+		walk_pool(&w, &spec->pools[i]);
 }

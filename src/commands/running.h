@@ -11,12 +11,21 @@
 
 #include "commands/call.h"
 
+struct expiring_status;
+
 /* A change.  Texts are valid for the time of the call. */
 struct running_change {
 	/* Commands that make it again, one a line. */
 	const char *commands;
 	/* The names that the audit log uses: `server app/a weight`, 100, 50. */
 	const char *subject, *configured, *value;
+	/* The value in the file (setting.h); NULL: the change is not that of a
+	 * setting. */
+	const char *base;
+	/* When the change ends; NULL: never.  A setting whose value ends comes
+	 * twice if the value that will be put back is not the file's: first
+	 * with that value, then with the present one. */
+	const struct expiring_status *ends;
 	const char *section; /* of the file: `backend app` */
 	const char *server;  /* whose line has it; NULL: the section has it */
 	/* The place of the server's line or of the section when the file was

@@ -262,25 +262,18 @@ enum setting_answer
 describe_pool(struct call *call, struct setting *ret_setting)
 {
 	struct pools *pools = control_pools(call->env->control);
-	const char *name = call_arg(call, 0), *what = call_arg(call, 1);
-	struct pool *pool = pools_find(pools, name, NULL);
-	struct setting *set = ret_setting;
-	char space[SPACE_SIZE];
-	size_t i;
+	const struct spec *spec = control_model(call->env->control)->spec;
+	const char *what = call_arg(call, 1);
+	struct pools_setting setting;
+	size_t at;
 
-	if (!pool || !name_table_find(SETTINGS, what, &i))
+	if (!name_table_find(
+	        INDEXED_TABLE(spec, pools), call_arg(call, 0), &at))
 		return SETTING_INVALID;
-	setting_known(
-	    set, "%s", value_now(pools, pool, (enum pool_setting)i, space));
-	if (strlen(set->value) + 1 == sizeof(set->value)) {
-		err_set(call->err,
-		    "The present %s of the pool are too long a list to be set "
-		    "again later.",
-		    what);
-		return SETTING_UNRESTORABLE;
-	}
-	SETTING_PRINT(set->proxy, "%s", name);
-	SETTING_PRINT(set->subject, "pool %s %s", name, what);
-	set->reload_resets = true;
-	return SETTING_KNOWN;
+	for (size_t i = 0;
+	     pools_setting_at(pools, &spec->pools[at], i, &setting); i++)
+		if (strcmp(setting.key, what) == 0)
+			return setting_of_pool(
+			    call, spec->pools[at].name, &setting, ret_setting);
+	return SETTING_INVALID;
 }

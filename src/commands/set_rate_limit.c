@@ -37,23 +37,3 @@ run_set_rate_limit(struct call *call)
 	call_audit_number(call, before, n, "%s per second", call_arg(call, 0));
 	return true;
 }
-
-enum setting_answer
-describe_rate_limit(struct call *call, struct setting *ret_setting)
-{
-	struct control *control = call->env->control;
-	const struct global_spec *global =
-	    &control_model(control)->spec->global;
-	const struct proxy_limits *now = &control_proxy(control)->limits;
-	const char *what = call_arg(call, 0);
-	bool connections = strcmp(what, "connections") == 0;
-
-	if (!connections && strcmp(what, "sessions") != 0)
-		return SETTING_INVALID;
-	SETTING_PRINT(ret_setting->subject, "%s per second", what);
-	SETTING_PRINT(ret_setting->configured, "%u",
-	    connections ? global->rate_connections : global->rate_sessions);
-	return setting_known(ret_setting, "%u",
-	    connections ? atomic_load_relaxed(&now->connect_rate)
-	                : atomic_load_relaxed(&now->session_rate));
-}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "commands/settings.h"
 #include "config/hint.h"
 #include "model/backend.h"
 #include "model/server_operator.h"
@@ -323,26 +324,6 @@ set_agent_send(
 /* -- changes that expire -- */
 
 static enum setting_answer
-describe_addr(struct call *call, struct setting *ret_setting)
-{
-	struct server *s = setting_of_server(call, "addr", ret_setting);
-	char host[ADDR_TEXT_SIZE], port[12];
-
-	if (!s)
-		return SETTING_INVALID;
-	if (server_is_unresolved(s)) {
-		err_set(call->err,
-		    "Server has no address that could be put back: its name is "
-		    "not resolved.");
-		return SETTING_UNRESTORABLE;
-	}
-	ret_setting->may_refuse = true;
-	return setting_known(ret_setting, "%s port %s",
-	    addr_host(server_addr(s), host),
-	    port_text(s, addr_port(server_addr(s)), port));
-}
-
-static enum setting_answer
 describe_health(struct call *call, struct setting *ret_setting)
 {
 	struct server *s = setting_of_server(call, "health", ret_setting);
@@ -360,27 +341,14 @@ describe_agent_health(struct call *call, struct setting *ret_setting)
 	         : SETTING_INVALID;
 }
 
-/* Describes check-port or agent-port.  Port 0, here and in the command, stands
- * for the port in the file. */
-static enum setting_answer
-describe_check_port(struct call *call, struct setting *ret_setting)
-{
-	const char *what = call_arg(call, 1);
-	struct server *s = setting_of_server(call, what, ret_setting);
-	const struct server_overrides *o;
-
-	if (!s)
-		return SETTING_INVALID;
-	o = &s->state->overrides;
-	return setting_known(ret_setting, "%u",
-	    strcmp(what, "agent-port") == 0 ? o->agent_port : o->check_port);
-}
-
 /* Refuses `for` for an option whose override no command removes. */
 static enum setting_answer
 describe_override(struct call *call, struct setting *ret_setting)
 {
-	(void)ret_setting;
+	if (strcmp(call_arg(call, 1), "check-addr") == 0)
+		(void)describe_check_addr(call, ret_setting);
+	else if (strcmp(call_arg(call, 1), "agent-addr") == 0)
+		(void)describe_agent_addr(call, ret_setting);
 	err_set(call->err,
 	    "'set server <srv> %s' cannot end in 'for': it has no former value "
 	    "that could be set again. Allowed are addr, agent, agent-port, "
@@ -402,7 +370,7 @@ static const struct option options[] = {
         .agent = true, .off = NO_AGENT "."},
     {"agent-addr", IP_AND_PORT, set_check_addr, .describe = describe_override,
         .agent = true, .off = NO_AGENT},
-    {"agent-port", "a port", set_check_port, .describe = describe_check_port,
+    {"agent-port", "a port", set_check_port, .describe = describe_agent_port,
         .agent = true, .off = NO_AGENT},
     {"agent-send", NULL, set_agent_send, .describe = describe_override,
         .agent = true, .off = NO_AGENT "."},

@@ -64,16 +64,3 @@ run_get_weight(struct call *call)
 	    call->out, "%u (initial %u)\n", server_weight(s), s->spec->weight);
 	return true;
 }
-
-enum setting_answer
-describe_weight(struct call *call, struct setting *ret_setting)
-{
-	struct server *s = setting_of_server(call, "weight", ret_setting);
-
-	if (!s)
-		return SETTING_INVALID;
-	SETTING_PRINT(ret_setting->configured, "%u", s->spec->weight);
-	ret_setting->server = s;
-	ret_setting->of_server = "weight";
-	return setting_known(ret_setting, "%u", server_weight(s));
-}

@@ -4,7 +4,9 @@
 #include "commands/setting.h"
 
 #include <stdarg.h>
+#include <string.h>
 
+#include "control/pools.h"
 #include "model/backend.h"
 
 void
@@ -42,4 +44,27 @@ setting_of_server(
 	SETTING_PRINT(
 	    set->subject, "server %s/%s %s", set->proxy, set->part, what);
 	return s;
+}
+
+enum setting_answer
+setting_of_pool(struct call *call, const char *pool,
+    const struct pools_setting *now, struct setting *ret_setting)
+{
+	struct setting *set = ret_setting;
+
+	SETTING_PRINT(set->proxy, "%s", pool);
+	SETTING_PRINT(set->subject, "pool %s %s", pool, now->key);
+	SETTING_PRINT(set->value, "%s", now->now);
+	SETTING_PRINT(set->configured, "%s", now->file);
+	SETTING_PRINT(set->base, "%s", now->file);
+	set->is_changed = strcmp(now->now, now->file) != 0;
+	set->reload_resets = true;
+	if (strlen(now->now) < sizeof(set->value))
+		return SETTING_KNOWN;
+	if (call)
+		err_set(call->err,
+		    "The present %s of the pool are too long a list to be set "
+		    "again later.",
+		    now->key);
+	return SETTING_UNRESTORABLE;
 }

@@ -18,9 +18,15 @@ struct setting {
 	char subject[2 * SETTING_NAME_SIZE + 48];
 	/* The present value, as the restoring function takes it. */
 	char value[SETTING_VALUE_SIZE];
-	/* The value in the file; "" where the file has none, or none that the
-	 * command could set. */
+	/* The operator's value, where an agent's may be in force; else "". */
+	char ordered[16];
+	/* The value that the file's stands for, as the restoring function takes
+	 * it; "" where there is none. */
 	char configured[SETTING_VALUE_SIZE];
+	/* The value in the file, which does not depend on the process.  Another
+	 * one ends what an operator has set. */
+	char base[SETTING_VALUE_SIZE];
+	bool is_changed; /* the operator's value is not the file's */
 	/* A reload applies the file's value, whatever the present one is. */
 	bool reload_resets;
 	/* The command may succeed without changing the value. */
@@ -55,6 +61,12 @@ struct setting_access {
  * Returns NULL if the server does not exist. */
 struct server *setting_of_server(
     struct call *call, const char *what, struct setting *ret_setting);
+
+struct pools_setting;
+
+/* Describes a setting of the pool.  call NULL: errors are not told. */
+enum setting_answer setting_of_pool(struct call *call, const char *pool,
+    const struct pools_setting *now, struct setting *ret_setting);
 
 /* Prints the present value.  Returns SETTING_KNOWN. */
 enum setting_answer setting_known(struct setting *setting, const char *fmt, ...)

@@ -4,10 +4,12 @@
  */
 #include "commands/commands.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "commands/expiring.h"
 #include "commands/report.h"
 #include "commands/running.h"
 #include "control/drift.h"
@@ -75,8 +77,7 @@ count_change(void *arg, const struct running_change *change)
 {
 	size_t *n = arg;
 
-	(void)change;
-	++*n;
+	n[change->ends != NULL]++;
 }
 
 static void
@@ -84,6 +85,8 @@ put_drift(void *arg, const struct running_change *c)
 {
 	struct report *r = arg;
 
+	if (c->ends)
+		return;
 	report_text(r, "%s: %s -> %s%s\n", c->subject, c->configured, c->value,
 	    c->key ? "" : " (the file cannot say this)");
 	report_object(r, NULL);
@@ -100,23 +103,49 @@ put_drift(void *arg, const struct running_change *c)
 	report_close(r);
 }
 
+/* Writes a value that is set for a time: no file is to have it. */
+static void
+put_temporary(void *arg, const struct running_change *c)
+{
+	struct report *r = arg;
+	char left[SPAN_TEXT_SIZE];
+
+	if (!c->ends)
+		return;
+	report_text(r, "%s: %s, and %s in %s\n", c->subject, c->value,
+	    c->ends->former, left_text(c->ends->left_ms, left));
+	report_object(r, NULL);
+	report_json_string(r, "what", c->subject);
+	report_json_string(r, "configured", c->configured);
+	report_json_string(r, "value", c->value);
+	report_json_string(r, "former", c->ends->former);
+	report_json(r, "left_ms", "%" PRIu64, c->ends->left_ms);
+	report_close(r);
+}
+
 bool
 run_show_drift(struct call *call)
 {
 	bool json = call_take_json(call);
 	struct report r;
-	size_t n = 0;
+	size_t n[2] = {0, 0}; /* permanent, for a time */
 
-	running_changes(call->env, count_change, &n);
+	running_changes(call->env, count_change, n);
 	report_begin(&r, json, call->out);
 	report_row(&r);
 	put_files(&r, control_model(call->env->control)->spec);
 	put_file_changes(&r, call->env->control);
 	report_text(&r,
-	    "# %zu change%s by commands that the files do not have\n", n,
-	    text_s(n));
+	    "# %zu change%s by commands that the files do not have\n", n[0],
+	    text_s(n[0]));
 	report_list(&r, "running");
 	running_changes(call->env, put_drift, &r);
+	report_close(&r);
+	if (n[1] > 0)
+		report_text(
+		    &r, "# %zu change%s for a time\n", n[1], text_s(n[1]));
+	report_list(&r, "temporary");
+	running_changes(call->env, put_temporary, &r);
 	report_close(&r);
 	report_end(&r);
 	return true;

@@ -87,12 +87,19 @@ uint64_t pools_key_rate(const struct pools *pools, const struct pool *pool);
  * function logs its change.  Functions that can fail return false with err
  * set. */
 
-/* Calls `call` for each setting of the pool whose value differs from the spec's
- * because commands have changed it, with its key, the value in the file and the
- * value now. */
-void pools_differences(struct pools *pools, const struct pool_spec *spec,
-    void (*call)(void *arg, const char *key, const char *file, const char *now),
-    void *arg);
+/* A setting that commands and reloads may change. */
+#define POOLS_SETTING_SIZE                                                     \
+	(CPU_LIST_TEXT_SIZE > THREADS_TEXT_SIZE ? CPU_LIST_TEXT_SIZE           \
+	                                        : THREADS_TEXT_SIZE)
+struct pools_setting {
+	const char *key;
+	char now[POOLS_SETTING_SIZE], file[POOLS_SETTING_SIZE];
+};
+
+/* Reads the i-th setting of the pool.  Returns false behind the last one, and
+ * for a pool that does not run. */
+bool pools_setting_at(struct pools *pools, const struct pool_spec *spec,
+    size_t i, struct pools_setting *ret_setting);
 
 /* Sets the threads of the pool, and ends its autoscaling.  With shards = auto,
  * the number of shards follows; pools_set_autoscale does the same. */

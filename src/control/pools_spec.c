@@ -39,9 +39,7 @@ pools_threads_text(const struct pools *pools, const struct pool *pool,
 
 /* -- settings of a running pool -- */
 
-#define SETTING_TEXT_SIZE                                                      \
-	(CPU_LIST_TEXT_SIZE > THREADS_TEXT_SIZE ? CPU_LIST_TEXT_SIZE           \
-	                                        : THREADS_TEXT_SIZE)
+#define SETTING_TEXT_SIZE POOLS_SETTING_SIZE
 
 static void
 put_setting(char out[SETTING_TEXT_SIZE], const char *text)
@@ -303,23 +301,22 @@ follow_threads(
 	snprintf(out, SETTING_TEXT_SIZE, "%u", shards_auto(min));
 }
 
-void
-pools_differences(struct pools *pools, const struct pool_spec *spec,
-    void (*call)(void *arg, const char *key, const char *file, const char *now),
-    void *arg)
+bool
+pools_setting_at(struct pools *pools, const struct pool_spec *spec, size_t i,
+    struct pools_setting *ret_setting)
 {
 	struct pool *pool = pools_find(pools, spec->name, NULL);
-	char now[SETTING_TEXT_SIZE], file[SETTING_TEXT_SIZE];
+	struct pools_setting *s = ret_setting;
 
-	for (size_t i = 0; pool && i < POOL_SETTINGS; i++) {
-		pool_settings[i].now(pools, pool, now);
-		if (i == SETTING_SHARDS && spec->shards_auto)
-			follow_threads(pools, pool, file);
-		else
-			pool_settings[i].wanted(spec, file);
-		if (strcmp(now, file) != 0)
-			call(arg, pool_settings[i].key, file, now);
-	}
+	if (!pool || i >= POOL_SETTINGS)
+		return false;
+	s->key = pool_settings[i].key;
+	pool_settings[i].now(pools, pool, s->now);
+	if (i == SETTING_SHARDS && spec->shards_auto)
+		follow_threads(pools, pool, s->file);
+	else
+		pool_settings[i].wanted(spec, s->file);
+	return true;
 }
 
 /* -- starts and ends of pools -- */

@@ -80,7 +80,7 @@ frontend web: timeout_client: 5m -> 7s
 '* ]] || fail "$output"
 	for line in 'server app/a weight: 20 -> 7' \
 	    'server app/b state: maint -> ready' \
-	    'server app/c address: 127.0.0.1:3 -> 127.0.0.9:99' \
+	    'server app/c addr: 127.0.0.1 port 3 -> 127.0.0.9 port 99' \
 	    'server app/c maxconn: 9 -> 44' 'server app/d: in the file -> deleted' \
 	    'list few: none -> 203.0.113.0/24' 'sessions per second: 0 -> 500' \
 	    'pool main threads: 2 -> 3'; do
@@ -218,7 +218,7 @@ farm() {
 	ctl set weight app/x 5
 	run -0 drift
 	for line in \
-	    'server app/a health: enabled -> disabled (the file cannot say this)' \
+	    'server app/a health checks: enabled -> disabled (the file cannot say this)' \
 	    'server app/m1 weight: 100 -> 9 (the file cannot say this)' \
 	    'frontend web: enabled -> disabled' \
 	    'connections per second: 0 -> 400' \
@@ -307,4 +307,25 @@ farm() {
 	    fail "$output"
 	cmp "$T/lfproxy.ini" "$T/first.ini"
 	cmp "$T/all.ini" "$T/second.ini"
+}
+
+# Symptom: save config made them permanent.
+@test "drift: what is set for a time is no drift, and is not saved" {
+	shop
+	ctl set weight app/a 7
+	ctl set weight app/a 5 for 1h
+	ctl set weight app/c 9 for 1h
+	ctl set server app/d state maint for 1h
+	ctl disable health app/d for 1h
+	ctl set maxconn global 100 for 1h
+	ctl set pool main threads 3 for 1h
+	run -0 drift
+	[[ $output == *'# 1 change by commands that the files do not have
+server app/a weight: 20 -> 7
+# '?' changes for a time
+'*'server app/a weight: 5, and 7 in '* ]] || fail "$output"
+	run -0 "$CTL" -S "$ADMIN" save config
+	[[ $output == *'1 change saved, 0 left.'* ]] || fail "$output"
+	grep -q '^    weight=7 ' "$T/more.ini"
+	refute grep -qE 'weight=[59]( |$)|disabled=on' <(grep -v '^.*weight=5$' "$T/more.ini")
 }

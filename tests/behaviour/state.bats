@@ -192,3 +192,37 @@ past() {
 	wait_for 20 enabled
 	refute grep -q 'app/a' <(ctl show expiring)
 }
+
+# Symptom: what the file had replaced came back.
+@test "state: a value that the file has replaced does not come back" {
+	start
+	ctl set weight app/a 50
+	ctl set weight app/b 0
+	ctl set maxconn server app/a 9
+	ctl set server app/a state maint
+	ctl set pool main threads 3
+	# The file is edited while lfproxy runs, and again while it does not.
+	sed -i 's/^server = b .*/& weight=80/' "$T/site.ini"
+	ctl reload
+	weight_is b 80
+	refute grep -q 'app/b' <(ctl show drift)
+	ctl set pool main threads 3
+	wait_for 20 written '^set pool main threads 3$'
+	kill -KILL "$LFPROXY_PID"
+	wait "$LFPROXY_PID" || true
+	LFPROXY_PID=
+	sed -i 's/^server = a .*/& weight=70 disabled/; s/^threads = .*/threads = 4/' \
+	    "$T/site.ini"
+	start
+	weight_is a 70
+	weight_is b 80
+	equal "maxconn" 9 "$(column a slim)"
+	[[ $(ctl show pool main json) == *'"threads":4,'* ]]
+	lfproxy_said "'set weight app/a 50' is not done again: the file has 70, and no longer 100"
+	equal "drift" 'server app/a maxconn: 0 -> 9' "$(ctl show drift | grep -v '^#')"
+	# The former values of the file do not bring them back.
+	sed -i 's/ weight=.*//; s/^threads = .*/threads = 2/' "$T/site.ini"
+	ctl reload
+	weight_is a 100
+	weight_is b 100
+}

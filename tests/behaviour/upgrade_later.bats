@@ -119,3 +119,23 @@ one_session() {
 	equal "state" ready "$(stat_of app s lf_admin)"
 	stop_newest
 }
+
+# Symptom: the other process had the operator's value again.
+@test "upgrade: a value that the file has replaced does not come back" {
+	begin_two
+	ctl set weight app/a 50
+	ctl set weight app/b 0
+	ctl set weight app/a 20 for 1h
+	ctl set maxconn server app/b 7
+	sed -i 's/^server = b .*/& weight=80/' "$T/lfproxy.ini"
+	ctl reload
+	equal "weight" "80 (initial 80)" "$(ctl get weight app/b)"
+	# The other process finds this change.
+	sed -i 's/^server = a .*/& weight=60/' "$T/lfproxy.ini"
+	upgrade
+	equal "weight" "60 (initial 60)" "$(ctl get weight app/a)"
+	equal "weight" "80 (initial 80)" "$(ctl get weight app/b)"
+	wait_for 10 shows_none expiring
+	equal "drift" 'server app/b maxconn: 0 -> 7' "$(ctl show drift | grep -v '^#')"
+	stop_newest
+}

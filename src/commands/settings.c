@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT
+ * The table of settings: see settings.h.
+ */
+#include "commands/settings.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "commands/commands.h"
+#include "model/model.h"
+#include "proxy/proxy.h"
+
+#define PUT(field, ...) SETTING_PRINT((ret)->field, __VA_ARGS__)
+
+/* -- servers -- */
+
+/* Prints a number that an agent may have set as well. */
+static void
+read_override(
+    unsigned now, struct server_setting own, unsigned file, struct setting *ret)
+{
+	PUT(value, "%u", now);
+	PUT(ordered, "%u", own.is_set ? own.value : file);
+	PUT(configured, "%u", file);
+	ret->is_changed = own.is_set && own.value != file;
+}
+
+static void
+read_weight(const struct setting_object *of, struct setting *ret)
+{
+	struct server *s = of->server;
+
+	read_override(server_weight(s), s->state->overrides.set.weight,
+	    s->spec->weight, ret);
+	ret->server = s;
+	ret->of_server = "weight";
+}
+
+static void
+read_server_maxconn(const struct setting_object *of, struct setting *ret)
+{
+	const struct server *s = of->server;
+
+	read_override(server_maxconn(s), s->state->overrides.set.maxconn,
+	    s->spec->maxconn, ret);
+}
+
+static void
+read_state(const struct setting_object *of, struct setting *ret)
+{
+	struct server *s = of->server;
+	enum server_admin own = server_ordered_admin(s),
+	                  file = server_file_admin(s);
+
+	PUT(value, "%s", server_admin_name(server_own_admin(s)));
+	PUT(ordered, "%s", server_admin_name(own));
+	PUT(configured, "%s", server_admin_name(file));
+	ret->is_changed = own != file;
+	ret->server = s;
+	ret->of_server = "state";
+}
+
+/* Returns `disabled` in the file; it has no option for a drain. */
+static const char *
+state_in_file(const char *value, char out[SETTING_VALUE_SIZE])
+{
+	(void)out;
+	return strcmp(value, "maint") == 0   ? "on"
+	       : strcmp(value, "ready") == 0 ? "off"
+	                                     : NULL;
+}
+
+static void
+put_host_and_port(
+    const struct server *s, const struct addr *addr, char *out, size_t size)
+{
+	char host[ADDR_TEXT_SIZE];
+	unsigned port = addr_port(addr);
+
+	setting_print(out, size, port > 0 ? "%s port %u" : "%s port %+d",
+	    addr_host(addr, host), port > 0 ? (int)port : s->spec->port_offset);
+}
+
+static void
+read_addr(const struct setting_object *of, struct setting *ret)
+{
+	const struct server *s = of->server;
+	const struct addr *file =
+	    s->spec->host ? server_resolved(s) : &s->spec->addr;
+
+	PUT(base, "%s", s->spec->address);
+	PUT(configured, "%s", s->spec->address);
+	if (server_is_unresolved(s) || server_addr(s)->sa.sa_family == AF_UNIX)
+		return;
+	put_host_and_port(s, server_addr(s), ret->value, sizeof(ret->value));
+	if (file->sa.sa_family != AF_UNSPEC)
+		put_host_and_port(
+		    s, file, ret->configured, sizeof(ret->configured));
+	ret->is_changed = s->state->overrides.addr_set;
+	ret->may_refuse = true;
+}
+
+/* Returns `10.0.0.1:80` for `10.0.0.1 port 80`. */
+static const char *
+addr_in_file(const char *value, char out[SETTING_VALUE_SIZE])
+{
+	int host = (int)strcspn(value, " ");
+	const char *port = value + host + strlen(" port ");
+	bool is_ipv6 = memchr(value, ':', (size_t)host);
+
+	snprintf(out, SETTING_VALUE_SIZE, is_ipv6 ? "[%.*s]%s%s" : "%.*s%s%s",
+	    host, value, strcmp(port, "+0") == 0 ? "" : ":",
+	    strcmp(port, "+0") ? port : "");
+	return out;
+}
+
+static void
+read_pause(bool is_on, bool paused, struct setting *ret)
+{
+	PUT(value, "%s", paused ? "disable" : "enable");
+	PUT(configured, "enable");
+	ret->is_changed = is_on && paused;
+}
+
+static void
+read_checks(const struct setting_object *of, struct setting *ret)
+{
+	const struct server *s = of->server;
+
+	read_pause(s->check.on, s->state->overrides.check_paused, ret);
+}
+
+static void
+read_agent(const struct setting_object *of, struct setting *ret)
+{
+	const struct server *s = of->server;
+
+	read_pause(s->agent.on, s->state->overrides.agent_paused, ret);
+}
+
+/* Port 0, here and in the command, stands for the port in the file. */
+static void
+read_place_port(bool is_on, unsigned port, unsigned file, struct setting *ret)
+{
+	PUT(base, "%u", file);
+	PUT(value, "%u", port);
+	PUT(configured, "0");
+	ret->is_changed = is_on && port > 0;
+}
+
+static void
+read_check_port(const struct setting_object *of, struct setting *ret)
+{
+	const struct server *s = of->server;
+
+	read_place_port(s->check.on, s->state->overrides.check_port,
+	    s->spec->check.port, ret);
+}
+
+static void
+read_agent_port(const struct setting_object *of, struct setting *ret)
+{
+	const struct server *s = of->server;
+
+	read_place_port(s->agent.on, s->state->overrides.agent_port,
+	    s->spec->agent.port, ret);
+}
+
+static void
+read_place_addr(bool is_on, const struct addr *addr, const struct addr *file,
+    struct setting *ret)
+{
+	char host[ADDR_TEXT_SIZE];
+
+	PUT(configured, "%s",
+	    file->sa.sa_family != AF_UNSPEC ? addr_host(file, host)
+	                                    : "that of the file");
+	ret->is_changed = is_on && addr->sa.sa_family != AF_UNSPEC;
+	if (ret->is_changed)
+		PUT(value, "%s", addr_host(addr, host));
+}
+
+static void
+read_check_addr(const struct setting_object *of, struct setting *ret)
+{
+	const struct server *s = of->server;
+
+	read_place_addr(s->check.on, &s->state->overrides.check_addr,
+	    &s->spec->check.addr, ret);
+}
+
+static void
+read_agent_addr(const struct setting_object *of, struct setting *ret)
+{
+	const struct server *s = of->server;
+
+	read_place_addr(s->agent.on, &s->state->overrides.agent_addr,
+	    &s->spec->agent.addr, ret);
+}
+
+/* -- frontends -- */
+
+static void
+read_frontend(const struct setting_object *of, struct setting *ret)
+{
+	enum frontend_admin admin = of->frontend->state->admin;
+	bool disabled = of->frontend->spec->disabled;
+
+	PUT(value, "%s",
+	    admin == FRONTEND_SHUT     ? "shutdown"
+	    : admin == FRONTEND_PAUSED ? "disable"
+	                               : "enable");
+	PUT(configured, "%s", disabled ? "disable" : "enable");
+	ret->is_changed = (admin == FRONTEND_OPEN) == disabled;
+}
+
+static const char *
+frontend_in_file(const char *value, char out[SETTING_VALUE_SIZE])
+{
+	(void)out;
+	return strcmp(value, "enable") == 0 ? "off" : "on";
+}
+
+/* Prints a limit.  0 in the file stands for as many as there is room for, as
+ * does any number that is not below that. */
+static void
+read_limit(const struct setting_object *of, size_t now, unsigned file,
+    struct setting *ret)
+{
+	size_t most = control_budget(of->env->control)->sessions;
+	size_t configured = file > 0 && file < most ? file : most;
+
+	now = now < most ? now : most;
+	PUT(base, "%u", file);
+	PUT(value, "%zu", now);
+	PUT(configured, "%zu", configured);
+	ret->is_changed = now != configured;
+}
+
+static void
+read_frontend_maxconn(const struct setting_object *of, struct setting *ret)
+{
+	read_limit(of, atomic_load_relaxed(&of->frontend->state->maxconn),
+	    of->frontend->spec->maxconn, ret);
+}
+
+/* -- the process -- */
+
+static const struct global_spec *
+global_of(const struct setting_object *of)
+{
+	return &control_model(of->env->control)->spec->global;
+}
+
+static void
+read_global_maxconn(const struct setting_object *of, struct setting *ret)
+{
+	read_limit(
+	    of, control_maxconn(of->env->control), global_of(of)->maxconn, ret);
+}
+
+static void
+read_rate(uint32_t now, unsigned file, struct setting *ret)
+{
+	PUT(value, "%u", now);
+	PUT(configured, "%u", file);
+	ret->is_changed = now != file;
+}
+
+static void
+read_connections(const struct setting_object *of, struct setting *ret)
+{
+	read_rate(atomic_load_relaxed(
+	              &control_proxy(of->env->control)->limits.connect_rate),
+	    global_of(of)->rate_connections, ret);
+}
+
+static void
+read_sessions(const struct setting_object *of, struct setting *ret)
+{
+	read_rate(atomic_load_relaxed(
+	              &control_proxy(of->env->control)->limits.session_rate),
+	    global_of(of)->rate_sessions, ret);
+}
+
+/* -- the table -- */
+
+/* clang-format off: a row each. */
+const struct setting_row setting_rows[SETTINGS] = {
+    [SETTING_ADDR] = {OF_SERVER, "addr", "address",
+        "set server @ addr =", read_addr, addr_in_file},
+    [SETTING_STATE] = {OF_SERVER, "state", "disabled",
+        "set server @ state =", read_state, state_in_file},
+    [SETTING_WEIGHT] = {OF_SERVER, "weight", "weight",
+        "set weight @ =", read_weight},
+    [SETTING_SERVER_MAXCONN] = {OF_SERVER, "maxconn", "maxconn",
+        "set maxconn server @ =", read_server_maxconn},
+    [SETTING_CHECKS] = {OF_SERVER, "health checks", NULL, "= health @",
+        read_checks},
+    [SETTING_AGENT] = {OF_SERVER, "agent", NULL, "= agent @", read_agent},
+    [SETTING_CHECK_ADDR] = {OF_SERVER, "check-addr", "check_addr",
+        "set server @ check-addr =", read_check_addr},
+    [SETTING_CHECK_PORT] = {OF_SERVER, "check-port", "check_port",
+        "set server @ check-port =", read_check_port},
+    [SETTING_AGENT_ADDR] = {OF_SERVER, "agent-addr", "agent_addr",
+        "set server @ agent-addr =", read_agent_addr},
+    [SETTING_AGENT_PORT] = {OF_SERVER, "agent-port", "agent_port",
+        "set server @ agent-port =", read_agent_port},
+    [SETTING_FRONTEND] = {OF_FRONTEND, NULL, "disabled", "= frontend @",
+        read_frontend, frontend_in_file},
+    [SETTING_FRONTEND_MAXCONN] = {OF_FRONTEND, "maxconn", "maxconn",
+        "set maxconn frontend @ =", read_frontend_maxconn},
+    [SETTING_GLOBAL_MAXCONN] = {OF_PROCESS, "global maxconn", "maxconn",
+        "set maxconn global =", read_global_maxconn},
+    [SETTING_CONNECTIONS] = {OF_PROCESS, "connections per second",
+        "rate_connections",
+        "set rate-limit connections global =", read_connections},
+    [SETTING_SESSIONS] = {OF_PROCESS, "sessions per second", "rate_sessions",
+        "set rate-limit sessions global =", read_sessions},
+};
+/* clang-format on */
+
+void
+setting_read(
+    enum setting_id id, const struct setting_object *of, struct setting *ret)
+{
+	const struct setting_row *row = &setting_rows[id];
+	const struct server *s = of->server;
+
+	memset(ret, 0, sizeof(*ret));
+	if (row->scope == OF_SERVER) {
+		PUT(proxy, "%s", s->backend->spec->name);
+		PUT(part, "%s", s->spec->name);
+		PUT(subject, "server %s/%s %s", ret->proxy, ret->part,
+		    row->what);
+	} else if (row->scope == OF_FRONTEND) {
+		PUT(proxy, "%s", of->frontend->spec->name);
+		PUT(subject, "frontend %s%s%s", ret->proxy,
+		    row->what ? " " : "", row->what ? row->what : "");
+	} else {
+		PUT(subject, "%s", row->what);
+	}
+	row->read(of, ret);
+	if (!ret->base[0])
+		PUT(base, "%s", ret->configured);
+}
+
+void
+setting_command(enum setting_id id, const struct setting *setting,
+    const char *value, char *out, size_t size)
+{
+	size_t len = 0;
+
+	for (const char *p = setting_rows[id].command; *p; p++) {
+		const char *slash = setting->part[0] ? "/" : "";
+
+		if (len >= size)
+			return;
+		if (*p == '@')
+			len += (size_t)snprintf(out + len, size - len, "%s%s%s",
+			    setting->proxy, slash, setting->part);
+		else if (*p == '=')
+			len += (size_t)snprintf(
+			    out + len, size - len, "%s", value);
+		else
+			len +=
+			    (size_t)snprintf(out + len, size - len, "%c", *p);
+	}
+}
+
+/* -- the settings of commands -- */
+
+static enum setting_answer
+describe(struct call *call, enum setting_id id, struct setting *ret)
+{
+	struct setting_object of = {.env = call->env};
+	const char *name = call_arg(call, 0);
+
+	switch (setting_rows[id].scope) {
+	case OF_SERVER:
+		of.server = call_server(call, name);
+		if (!of.server)
+			return SETTING_INVALID;
+		break;
+	case OF_FRONTEND:
+		of.frontend = call_frontend(call, name);
+		if (!of.frontend)
+			return SETTING_INVALID;
+		break;
+	case OF_PROCESS:
+		break;
+	}
+	setting_read(id, &of, ret);
+	return SETTING_KNOWN;
+}
+
+#define DESCRIBES(name, id)                                                    \
+	enum setting_answer name(struct call *call, struct setting *ret)       \
+	{                                                                      \
+		return describe(call, id, ret);                                \
+	}
+
+DESCRIBES(describe_weight, SETTING_WEIGHT)
+DESCRIBES(describe_state, SETTING_STATE)
+DESCRIBES(describe_maxconn_server, SETTING_SERVER_MAXCONN)
+DESCRIBES(describe_checks, SETTING_CHECKS)
+DESCRIBES(describe_agent, SETTING_AGENT)
+DESCRIBES(describe_frontend, SETTING_FRONTEND)
+DESCRIBES(describe_maxconn_frontend, SETTING_FRONTEND_MAXCONN)
+DESCRIBES(describe_maxconn_global, SETTING_GLOBAL_MAXCONN)
+DESCRIBES(describe_check_port, SETTING_CHECK_PORT)
+DESCRIBES(describe_agent_port, SETTING_AGENT_PORT)
+DESCRIBES(describe_check_addr, SETTING_CHECK_ADDR)
+DESCRIBES(describe_agent_addr, SETTING_AGENT_ADDR)
+
+enum setting_answer
+describe_addr(struct call *call, struct setting *ret)
+{
+	const struct server *s = call_server(call, call_arg(call, 0));
+
+	if (!s)
+		return SETTING_INVALID;
+	if (!server_is_unresolved(s))
+		return describe(call, SETTING_ADDR, ret);
+	err_set(call->err,
+	    "Server has no address that could be put back: its name is not "
+	    "resolved.");
+	return SETTING_UNRESTORABLE;
+}
+
+enum setting_answer
+describe_rate_limit(struct call *call, struct setting *ret)
+{
+	const char *what = call_arg(call, 0);
+
+	return strcmp(what, "connections") == 0
+	           ? describe(call, SETTING_CONNECTIONS, ret)
+	       : strcmp(what, "sessions") == 0
+	           ? describe(call, SETTING_SESSIONS, ret)
+	           : SETTING_INVALID;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ * The settings of servers, frontends and the process that commands change, a
+ * row each.  From the rows come what `for DURATION` restores (setting.h), the
+ * drift, and what an upgrade and the state file take along (running.h).
+ *
+ * An operator's value holds until the file's value for the setting changes.
+ * Control thread.
+ */
+#ifndef COMMANDS_SETTINGS_H
+#define COMMANDS_SETTINGS_H
+
+#include "commands/setting.h"
+
+enum setting_id {
+	SETTING_ADDR,
+	SETTING_STATE,
+	SETTING_WEIGHT,
+	SETTING_SERVER_MAXCONN,
+	SETTING_CHECKS,
+	SETTING_AGENT,
+	SETTING_CHECK_ADDR,
+	SETTING_CHECK_PORT,
+	SETTING_AGENT_ADDR,
+	SETTING_AGENT_PORT,
+	SETTING_FRONTEND,
+	SETTING_FRONTEND_MAXCONN,
+	SETTING_GLOBAL_MAXCONN,
+	SETTING_CONNECTIONS,
+	SETTING_SESSIONS,
+	SETTINGS
+};
+
+enum setting_scope { OF_SERVER, OF_FRONTEND, OF_PROCESS };
+
+/* The object of a setting: of its scope. */
+struct setting_object {
+	const struct command_env *env;
+	struct server *server;
+	struct frontend *frontend;
+};
+
+struct setting_row {
+	enum setting_scope scope;
+	const char *what;    /* behind the object in the audit; NULL: nothing */
+	const char *key;     /* of the file; NULL: the file cannot say this */
+	const char *command; /* with @ for the object and = for the value */
+	/* Fills value, configured, base unless it is configured, is_changed,
+	 * and what else differs from zero. */
+	void (*read)(const struct setting_object *of, struct setting *ret);
+	/* Returns a value of the command in the words of the key, which may be
+	 * in out, or NULL if the key cannot say this.  NULL: as it is. */
+	const char *(*in_file)(const char *value, char out[SETTING_VALUE_SIZE]);
+};
+
+extern const struct setting_row setting_rows[SETTINGS];
+
+/* Reads a setting of the object. */
+void setting_read(
+    enum setting_id id, const struct setting_object *of, struct setting *ret);
+
+/* Writes the command that sets the value. */
+void setting_command(enum setting_id id, const struct setting *setting,
+    const char *value, char *out, size_t size);
+
+/* What the options of `set server` set. */
+enum setting_answer describe_addr(struct call *call, struct setting *ret);
+enum setting_answer describe_check_addr(struct call *call, struct setting *ret);
+enum setting_answer describe_check_port(struct call *call, struct setting *ret);
+enum setting_answer describe_agent_addr(struct call *call, struct setting *ret);
+enum setting_answer describe_agent_port(struct call *call, struct setting *ret);
+
+#endif
