@@ -153,8 +153,8 @@ read_check_port(const struct setting_object *of, struct setting *ret)
 {
 	const struct server *s = of->server;
 
-	read_place_port(s->check.on, s->state->overrides.check_port,
-	    s->spec->check.port, ret);
+	read_place_port(s->check.on, s->state->overrides.check.port,
+	    check_place_of(s->backend->spec, s->spec).port, ret);
 }
 
 static void
@@ -162,8 +162,8 @@ read_agent_port(const struct setting_object *of, struct setting *ret)
 {
 	const struct server *s = of->server;
 
-	read_place_port(s->agent.on, s->state->overrides.agent_port,
-	    s->spec->agent.port, ret);
+	read_place_port(s->agent.on, s->state->overrides.agent.port,
+	    agent_place_of(s->backend->spec, s->spec).port, ret);
 }
 
 static void
@@ -185,8 +185,8 @@ read_check_addr(const struct setting_object *of, struct setting *ret)
 {
 	const struct server *s = of->server;
 
-	read_place_addr(s->check.on, &s->state->overrides.check_addr,
-	    &s->spec->check.addr, ret);
+	read_place_addr(s->check.on, &s->state->overrides.check.addr,
+	    check_place_of(s->backend->spec, s->spec).addr, ret);
 }
 
 static void
@@ -194,8 +194,8 @@ read_agent_addr(const struct setting_object *of, struct setting *ret)
 {
 	const struct server *s = of->server;
 
-	read_place_addr(s->agent.on, &s->state->overrides.agent_addr,
-	    &s->spec->agent.addr, ret);
+	read_place_addr(s->agent.on, &s->state->overrides.agent.addr,
+	    agent_place_of(s->backend->spec, s->spec).addr, ret);
 }
 
 /* -- frontends -- */

@@ -155,7 +155,7 @@ check_port_of(const struct server *s)
 {
 	unsigned port = addr_port(&s->check.addr);
 
-	if (!s->check.on || (s->state->overrides.check_port == 0 &&
+	if (!s->check.on || (s->state->overrides.check.port == 0 &&
 	                        port == addr_port(server_addr(s))))
 		return 0;
 	return port;
@@ -187,9 +187,9 @@ put_state_addresses(struct report *r, const struct server *s)
 	report_put(r, "srv_use_ssl", " %d", 0);
 	report_put(r, "srv_check_port", " %u", check_port_of(s));
 	report_put(r, "srv_check_addr", " %s",
-	    other_ip(s, s->check.on, &s->check.addr, &set->check_addr, text));
+	    other_ip(s, s->check.on, &s->check.addr, &set->check.addr, text));
 	report_put(r, "srv_agent_addr", " %s",
-	    other_ip(s, s->agent.on, &s->agent.addr, &set->agent_addr, text));
+	    other_ip(s, s->agent.on, &s->agent.addr, &set->agent.addr, text));
 	report_put(r, "srv_agent_port", " %u",
 	    s->agent.on ? addr_port(&s->agent.addr) : 0);
 }

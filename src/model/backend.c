@@ -416,6 +416,16 @@ find_old(const struct backend *before, const char *name, size_t place)
 	return backend_find_server(before, name);
 }
 
+/* Returns whether the spec has the address that an operator has set for the
+ * server: as after a save. */
+static bool
+is_set_address(const struct server *old, const struct server_spec *spec)
+{
+	return old->state->overrides.addr_set && !spec->host &&
+	       old->spec->port_offset == spec->port_offset &&
+	       addr_equal(server_addr(old), &spec->addr);
+}
+
 /* Makes the server at that place of the spec.  A server whose address has
  * changed gets a new state, but keeps its id. */
 static struct server *
@@ -426,7 +436,8 @@ make_server(struct backend *b, size_t place, const struct backend *before,
 	const struct server *old = find_old(before, spec->name, place);
 	struct server_state *state = NULL;
 
-	if (old && server_spec_same_place(old->spec, spec))
+	if (old && (server_spec_same_place(old->spec, spec) ||
+	               is_set_address(old, spec)))
 		state = old->state;
 	else if (!spec->added)
 		state = removed_find(b->model->state, b->spec->name, spec);

@@ -5,16 +5,37 @@
 
 #include <string.h>
 
-/* Returns the address of a check or agent: the server's own option, else its
- * backend's, else the address of sessions. */
-static struct addr
-check_place(const struct addr *sessions, const struct addr *own,
-    const struct addr *common, unsigned own_port, unsigned common_port)
+struct check_place
+check_place_of(
+    const struct backend_spec *backend, const struct server_spec *server)
 {
-	struct addr addr = own->sa.sa_family != AF_UNSPEC      ? *own
-	                   : common->sa.sa_family != AF_UNSPEC ? *common
-	                                                       : *sessions;
-	unsigned port = own_port ? own_port : common_port;
+	const struct check_spec *common = &backend->check;
+	const struct check_own *own = &server->check;
+
+	return (struct check_place){
+	    own->addr.sa.sa_family != AF_UNSPEC ? &own->addr : &common->addr,
+	    own->port ? own->port : common->port};
+}
+
+struct check_place
+agent_place_of(
+    const struct backend_spec *backend, const struct server_spec *server)
+{
+	const struct agent_spec *common = &backend->agent;
+	const struct agent_own *own = &server->agent;
+
+	return (struct check_place){
+	    own->addr.sa.sa_family != AF_UNSPEC ? &own->addr : &common->addr,
+	    own->port ? own->port : common->port};
+}
+
+/* Returns the address at the place, or that of sessions. */
+static struct addr
+place_addr(const struct addr *sessions, struct check_place place)
+{
+	struct addr addr =
+	    place.addr->sa.sa_family != AF_UNSPEC ? *place.addr : *sessions;
+	unsigned port = place.port;
 	struct endpoint e;
 
 	if (port == 0 && addr.sa.sa_family != AF_UNIX) {
@@ -32,12 +53,9 @@ static bool
 is_elsewhere(
     const struct backend_spec *backend, const struct server_spec *server)
 {
-	const struct check_spec *common = &backend->check;
-	const struct check_own *own = &server->check;
+	struct check_place place = check_place_of(backend, server);
 
-	return own->port || common->port ||
-	       own->addr.sa.sa_family != AF_UNSPEC ||
-	       common->addr.sa.sa_family != AF_UNSPEC;
+	return place.port || place.addr->sa.sa_family != AF_UNSPEC;
 }
 
 /* Returns the PROXY header of the check: without an option, the header that
@@ -89,8 +107,7 @@ check_rules_at(const struct backend_spec *backend,
 	return (struct check_rules){
 	    .on = common->kind != CHECK_OFF && own->on != SWITCH_OFF &&
 	          !server->track,
-	    .addr = check_place(
-	        addr, &own->addr, &common->addr, own->port, common->port),
+	    .addr = place_addr(addr, check_place_of(backend, server)),
 	    .interval_ms = EITHER(interval_ms),
 	    .fast_interval_ms = EITHER(fast_interval_ms),
 	    .down_interval_ms = EITHER(down_interval_ms),
@@ -115,8 +132,7 @@ agent_rules_at(const struct backend_spec *backend,
 
 	return (struct agent_rules){
 	    .on = on && !server->track,
-	    .addr = check_place(
-	        addr, &own->addr, &common->addr, own->port, common->port),
+	    .addr = place_addr(addr, agent_place_of(backend, server)),
 	    .interval_ms = EITHER(interval_ms),
 	    .timeout_ms = EITHER(timeout_ms),
 	    .send = own->send.n > 0 ? &own->send : &common->send,

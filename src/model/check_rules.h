@@ -65,6 +65,17 @@ agent_rules_of(
 	return agent_rules_at(backend, server, &server->addr);
 }
 
+/* Where a check or agent connects by its options: the server's own, else its
+ * backend's; AF_UNSPEC and 0: where sessions do. */
+struct check_place {
+	const struct addr *addr; /* borrowed from the specs */
+	unsigned port;
+};
+struct check_place check_place_of(
+    const struct backend_spec *backend, const struct server_spec *server);
+struct check_place agent_place_of(
+    const struct backend_spec *backend, const struct server_spec *server);
+
 /* Returns whether both ask at the same address in the same way, however often
  * they do. */
 bool check_rules_ask_same(

@@ -228,13 +228,13 @@ server_free(struct server *server)
 }
 
 static void
-override_addr(struct addr *addr, const struct addr *to, unsigned port)
+override_addr(struct addr *addr, const struct place_override *o)
 {
 	unsigned before = addr_port(addr);
 
-	if (to->sa.sa_family != AF_UNSPEC)
-		*addr = *to;
-	addr_set_port(addr, port ? port : before);
+	if (o->addr.sa.sa_family != AF_UNSPEC)
+		*addr = o->addr;
+	addr_set_port(addr, o->port ? o->port : before);
 }
 
 void
@@ -248,8 +248,8 @@ server_set_rules(struct server *server)
 	server->agent = agent_rules_at(backend, server->spec, addr);
 	if (o->agent_send_set)
 		server->agent.send = &o->agent_send;
-	override_addr(&server->check.addr, &o->check_addr, o->check_port);
-	override_addr(&server->agent.addr, &o->agent_addr, o->agent_port);
+	override_addr(&server->check.addr, &o->check);
+	override_addr(&server->agent.addr, &o->agent);
 }
 
 /* Returns the average in the word, decayed since it was written.  The upper

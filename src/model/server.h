@@ -49,14 +49,19 @@ struct server_settings {
 	struct server_setting admin;   /* enum server_admin */
 };
 
+/* Where a check or agent connects: AF_UNSPEC and 0: as the file says.  base:
+ * the file's values when these were set. */
+struct place_override {
+	struct addr addr, base_addr;
+	unsigned port, base_port;
+};
+
 /* The operator's settings that override the file's (server_operator.h). */
 struct server_overrides {
 	struct server_settings set; /* in force again once no agent is asked */
 	bool addr_set;              /* server_state.addr is the operator's */
 	bool check_paused, agent_paused;
-	/* The address of its check and agent; AF_UNSPEC and 0: not set. */
-	struct addr check_addr, agent_addr;
-	unsigned check_port, agent_port;
+	struct place_override check, agent;
 	bool agent_send_set;
 	struct pattern agent_send;
 };

@@ -125,11 +125,30 @@ follow_file(struct server_settings *set, const struct server *server)
 			all[i].setting->is_set = false;
 }
 
+static void
+follow_place(struct place_override *o, struct check_place file)
+{
+	if (!addr_equal(&o->base_addr, file.addr))
+		o->addr.sa.sa_family = AF_UNSPEC;
+	if (o->base_port != file.port)
+		o->port = 0;
+}
+
 void
 server_follow_file(struct server *server)
 {
+	struct server_overrides *o = &server->state->overrides;
+
+	if (!server->spec->host &&
+	    addr_equal(server_addr(server), &server->spec->addr))
+		o->addr_set = false;
 	follow_file(&server->state->set, server);
-	follow_file(&server->state->overrides.set, server);
+	follow_file(&o->set, server);
+	follow_place(
+	    &o->check, check_place_of(server->backend->spec, server->spec));
+	follow_place(
+	    &o->agent, agent_place_of(server->backend->spec, server->spec));
+	server_set_rules(server);
 }
 
 void

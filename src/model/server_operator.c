@@ -131,30 +131,32 @@ operator_pause_agent(struct server *server, bool paused)
 }
 
 static void
-override_place(struct server *server, struct addr *ret_addr, unsigned *ret_port,
-    const struct addr *addr, int port)
+override_place(struct server *server, struct place_override *ret_place,
+    struct check_place file, const struct addr *addr, int port)
 {
-	if (addr)
-		*ret_addr = *addr;
-	if (port >= 0)
-		*ret_port = (unsigned)port;
+	if (addr) {
+		ret_place->addr = *addr;
+		ret_place->base_addr = *file.addr;
+	}
+	if (port >= 0) {
+		ret_place->port = (unsigned)port;
+		ret_place->base_port = file.port;
+	}
 	server_set_rules(server);
 }
 
 void
 operator_set_check_at(struct server *server, const struct addr *addr, int port)
 {
-	struct server_overrides *o = &server->state->overrides;
-
-	override_place(server, &o->check_addr, &o->check_port, addr, port);
+	override_place(server, &server->state->overrides.check,
+	    check_place_of(server->backend->spec, server->spec), addr, port);
 }
 
 void
 operator_set_agent_at(struct server *server, const struct addr *addr, int port)
 {
-	struct server_overrides *o = &server->state->overrides;
-
-	override_place(server, &o->agent_addr, &o->agent_port, addr, port);
+	override_place(server, &server->state->overrides.agent,
+	    agent_place_of(server->backend->spec, server->spec), addr, port);
 }
 
 /* Makes a pattern of the text's bytes; the text has no syntax. */

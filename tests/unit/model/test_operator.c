@@ -184,7 +184,8 @@ health_of_a_server_without_checks_is_what_was_said(void **state)
 {
 	struct operated *o = *state;
 
-	o->s->check.on = false;
+	((struct server_spec *)(uintptr_t)o->s->spec)->check.on = SWITCH_OFF;
+	server_set_rules(o->s);
 	operator_set_health(o->s, OPERATOR_DOWN);
 	model_update(o->rig.model);
 	assert_int_equal(usable(o), 1);
