@@ -234,6 +234,7 @@ admin_commit(struct admin *admin, struct changes *changes)
 {
 	struct sockets before = admin->sockets;
 
+	expiring_follow_file(&admin->expiring);
 	/* The time-outs of clients that leave begin now. */
 	ev_now_update(admin->loop);
 	for (size_t i = 0; i < before.n; i++)

@@ -12,7 +12,6 @@
 #include "commands/expiring_internal.h"
 #include "control/drains.h"
 #include "control/later.h"
-#include "control/reload.h"
 
 #define SETTING_COMMANDS                                                       \
 	"set server, set weight, set maxconn, set rate-limit, set pool, and "  \
@@ -112,26 +111,35 @@ replay_init(
 	    .audit_prefix = "expired: "};
 }
 
-static void
-undo_change(struct expiring_change *c)
+/* Sets the value of the replay.  Returns false with its err set. */
+static bool
+replay_run(struct replay *r, const struct expiring_change *c)
 {
-	char outcome[2 * SETTING_VALUE_SIZE + 600], *answer = NULL;
-	struct replay r;
+	char *answer = NULL;
 	size_t size;
 	bool ok;
 
-	replay_init(&r, c, c->former);
-	r.call.out = open_memstream(&answer, &size);
+	r->call.out = open_memstream(&answer, &size);
 	/* The audit's line of the change is the only one in the log. */
 	events_skip_next(true);
-	ok =
-	    r.call.out ? c->command->setting.restore(&r.call) : err_oom(&r.err);
-	model_update(control_model(c->expiring->env->control));
+	ok = r->call.out ? c->command->setting.restore(&r->call)
+	                 : err_oom(&r->err);
+	model_update(control_model(r->call.env->control));
 	events_skip_next(false);
-	if (r.call.out)
-		(void)fclose(r.call.out);
+	if (r->call.out)
+		(void)fclose(r->call.out);
 	free(answer);
-	if (ok) {
+	return ok;
+}
+
+static void
+undo_change(struct expiring_change *c)
+{
+	char outcome[2 * SETTING_VALUE_SIZE + 600];
+	struct replay r;
+
+	replay_init(&r, c, c->former);
+	if (replay_run(&r, c)) {
 		snprintf(outcome, sizeof(outcome), "%s -> %s", c->setting.value,
 		    c->former);
 		report_expiry(c, LOG_LEVEL_INFO, outcome);
@@ -154,8 +162,7 @@ expiring_read_setting(const struct expiring_change *c, struct setting *ret_now)
 }
 
 /* Sets the former value again, unless another value has been set since.  A
- * reload that has changed the file's value, or that resets the setting, has
- * ended the change. */
+ * reload that has changed the file's value has ended the change. */
 static void
 expire_change(struct expiring_change *c)
 {
@@ -166,16 +173,44 @@ expire_change(struct expiring_change *c)
 		report_kept(c, then->value, "it no longer exists");
 	else if (c->is_changed)
 		report_kept(c, now.value, "it was changed meanwhile");
-	else if (then->reload_resets &&
-	         c->reloads != control_reloads(c->expiring->env->control))
-		report_kept(
-		    c, now.value, "a reload has set what the file says");
 	else if (strcmp(now.base, then->base) != 0)
 		report_kept(c, now.value, "the file says so since then");
 	else if (strcmp(now.value, then->value) != 0)
 		report_kept(c, now.value, "it was changed meanwhile");
 	else
 		undo_change(c);
+}
+
+/* Sets the change's value again, which a reload has ended. */
+static void
+go_on(struct expiring_change *c)
+{
+	struct command_env unaudited = *c->expiring->env;
+	struct setting now;
+	struct replay r;
+
+	unaudited.audit = NULL;
+	replay_init(&r, c, c->setting.value);
+	r.call.env = &unaudited;
+	if (!replay_run(&r, c) || !expiring_read_setting(c, &now))
+		return;
+	c->setting = now;
+	c->setting.server = NULL;
+}
+
+void
+expiring_follow_file(struct expiring *expiring)
+{
+	struct setting now;
+
+	list_for_each (node, &expiring->changes) {
+		struct expiring_change *c = expiring_at(node);
+
+		if (!c->is_changed && expiring_read_setting(c, &now) &&
+		    strcmp(now.base, c->setting.base) != 0 &&
+		    strcmp(now.configured, c->former) == 0)
+			go_on(c);
+	}
 }
 
 static void
@@ -203,9 +238,7 @@ expiring_of(const struct expiring *expiring, const struct setting *now,
 	                   (struct expiring *)(uintptr_t)expiring, now->subject)
 	             : NULL;
 
-	if (!c || c->is_changed || strcmp(now->base, c->setting.base) != 0 ||
-	    (c->setting.reload_resets &&
-	        c->reloads != control_reloads(expiring->env->control)))
+	if (!c || c->is_changed || strcmp(now->base, c->setting.base) != 0)
 		return false;
 	fill_status(c, ret_status);
 	return true;
@@ -380,7 +413,6 @@ keep_former(struct expiring *expiring, const struct call *call,
 	c->ends_wall_ms = later_wall_ms() + for_ms;
 	c->who = call->mode->peer;
 	c->is_changed = false;
-	c->reloads = control_reloads(expiring->env->control);
 	timed_task_schedule(&c->task, c->ends_ms);
 }
 

@@ -13,7 +13,8 @@
  *   and keeps the first former value.
  * - A value that a command, an agent or the file has set in the meantime stays,
  *   and that is logged.
- * - Changes are kept by name, so reloads do not matter.  An upgrade and the
+ * - Changes are kept by name, so reloads do not matter as long as the file's
+ *   value does not change, or changes to the former value.  An upgrade and the
  *   state file take them along (control/later.h).
  *
  * All functions run on the control thread.
@@ -65,6 +66,11 @@ void expiring_end(struct expiring *expiring, struct call *call,
  * change of it will not be undone.  expiring may be NULL. */
 void expiring_overrule(
     struct expiring *expiring, const struct call *call, const char *subject);
+
+/* Lets changes go on after a reload whose files have another value for the
+ * setting than before, if that is the one which will be set again: as after a
+ * save of the permanent value.  Other changes end with the file's new value. */
+void expiring_follow_file(struct expiring *expiring);
 
 /* Drops the pending changes whose subjects begin with what was removed, as in
  * `server app/a`: a new object of that name must not get old values.  expiring

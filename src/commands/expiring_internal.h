@@ -21,7 +21,6 @@ struct expiring_change {
 	                                  */
 	struct setting setting;          /* after the change */
 	char former[SETTING_VALUE_SIZE];
-	uint64_t reloads;
 	struct peer who;
 	bool is_changed; /* overruled by a command of changed_by */
 	struct peer changed_by;

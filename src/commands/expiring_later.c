@@ -8,7 +8,6 @@
 
 #include "commands/expiring_internal.h"
 #include "control/later.h"
-#include "control/reload.h"
 
 #define KIND "expires"
 
@@ -35,9 +34,7 @@ expiring_write(const struct expiring *expiring, FILE *out)
 		const struct expiring_change *c = expiring_at(node);
 
 		/* A change that was overruled is not undone at its end. */
-		if (!c->is_changed &&
-		    (!c->setting.reload_resets ||
-		        c->reloads == control_reloads(expiring->env->control)))
+		if (!c->is_changed)
 			write_change(c, out);
 	}
 }
@@ -113,7 +110,6 @@ expiring_read(struct expiring *expiring, const struct command *command,
 	c->ends_ms = later_from_wall_ms(read.ends_wall_ms);
 	c->who = read.who;
 	c->is_changed = false;
-	c->reloads = control_reloads(expiring->env->control);
 	timed_task_schedule(&c->task, c->ends_ms);
 	return true;
 }

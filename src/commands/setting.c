@@ -58,7 +58,6 @@ setting_of_pool(struct call *call, const char *pool,
 	SETTING_PRINT(set->configured, "%s", now->file);
 	SETTING_PRINT(set->base, "%s", now->file);
 	set->is_changed = strcmp(now->now, now->file) != 0;
-	set->reload_resets = true;
 	if (strlen(now->now) < sizeof(set->value))
 		return SETTING_KNOWN;
 	if (call)

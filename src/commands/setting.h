@@ -27,8 +27,6 @@ struct setting {
 	 * one ends what an operator has set. */
 	char base[SETTING_VALUE_SIZE];
 	bool is_changed; /* the operator's value is not the file's */
-	/* A reload applies the file's value, whatever the present one is. */
-	bool reload_resets;
 	/* The command may succeed without changing the value. */
 	bool may_refuse;
 	/* The names in events; "" for none. */

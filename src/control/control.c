@@ -487,9 +487,3 @@ control_reload_status(const struct control *control)
 {
 	return control->reloads;
 }
-
-uint64_t
-control_reloads(const struct control *control)
-{
-	return control->reloads.done;
-}

@@ -199,7 +199,5 @@ struct reload_status {
 };
 /* Returns the status. */
 struct reload_status control_reload_status(const struct control *control);
-/* Returns the number of reloads that were not refused. */
-uint64_t control_reloads(const struct control *control);
 
 #endif

@@ -63,11 +63,12 @@ bool pools_prepare(
     struct pools *pools, const struct spec *spec, struct err *err) MUST_CHECK;
 /* Ends the pools that pools_prepare has started. */
 void pools_cancel(struct pools *pools);
-/* Gives the running pools the settings of the spec, also where the operator has
- * changed them, and adds the differences to changes.  Pools that are not in the
- * spec leave; see pools_reap. */
-void pools_apply(
-    struct pools *pools, const struct spec *spec, struct changes *changes);
+/* Gives the running pools the settings of the spec that differ from those of
+ * the spec before, and adds the differences to changes.  Other settings stay as
+ * the operator has set them.  before NULL: there is none.  Pools that are not
+ * in the spec leave; see pools_reap. */
+void pools_apply(struct pools *pools, const struct spec *before,
+    const struct spec *spec, struct changes *changes);
 
 /* Ends leaving pools that have no session left.  in_use is listeners_use, and
  * listeners its argument.  Called about once a second. */

@@ -90,7 +90,8 @@ static bool
 set_spec_shards(struct pools *pools, struct pool *pool,
     const struct pool_spec *spec, struct err *err)
 {
-	return pools_set_shards(pools, pool, spec->shards, err);
+	return pools_set_shards(
+	    pools, pool, spec->shards_auto ? 0 : spec->shards, err);
 }
 
 static void
@@ -245,6 +246,32 @@ static const struct pool_setting {
 
 #define POOL_SETTINGS (sizeof(pool_settings) / sizeof(pool_settings[0]))
 
+/* Writes how many shards suit the pool's present threads with shards = auto. */
+static void
+follow_threads(
+    const struct pools *pools, struct pool *pool, char out[SETTING_TEXT_SIZE])
+{
+	struct pool_class classes[POOL_CLASSES_MAX];
+	unsigned min, max, n;
+
+	if (!pools_autoscale(pools, pool, &min, &max)) {
+		n = pool_classes(pool, classes);
+		min = pool_class_threads(classes, n);
+	}
+	snprintf(out, SETTING_TEXT_SIZE, "%u", shards_auto(min));
+}
+
+/* Writes the value of the spec for the running pool. */
+static void
+write_wanted(const struct pools *pools, struct pool *pool,
+    const struct pool_spec *spec, size_t i, char out[SETTING_TEXT_SIZE])
+{
+	if (i == SETTING_SHARDS && spec->shards_auto)
+		follow_threads(pools, pool, out);
+	else
+		pool_settings[i].wanted(spec, out);
+}
+
 static void
 apply_setting(struct pools *pools, struct pool *pool,
     const struct pool_spec *spec, size_t i, struct changes *changes)
@@ -254,7 +281,7 @@ apply_setting(struct pools *pools, struct pool *pool,
 	struct err err;
 
 	setting->now(pools, pool, from);
-	setting->wanted(spec, to);
+	write_wanted(pools, pool, spec, i, to);
 	if (strcmp(from, to) == 0)
 		return;
 	if (setting->set(pools, pool, spec, &err))
@@ -274,31 +301,57 @@ fewest_threads(const struct pool_spec *spec)
 	           : pool_class_threads(spec->classes, spec->classes_n);
 }
 
-static void
-apply_settings(struct pools *pools, struct pool *pool,
-    const struct pool_spec *spec, struct changes *changes)
+/* Returns whether the file has another value for the setting than before, which
+ * then replaces that of an operator.  before NULL: the pool is new. */
+static bool
+is_other(const struct pool_spec *before, const struct pool_spec *spec, size_t i)
 {
-	/* Never let a pool have more shards than threads: reduce the shards
-	 * first if the new threads are too few for the present shards. */
-	if (fewest_threads(spec) < pool_shards_wanted(pool))
-		apply_setting(pools, pool, spec, SETTING_SHARDS, changes);
-	for (size_t i = 0; i < POOL_SETTINGS; i++)
-		apply_setting(pools, pool, spec, i, changes);
+	char from[SETTING_TEXT_SIZE], to[SETTING_TEXT_SIZE];
+
+	if (!before)
+		return true;
+	if (i == SETTING_SHARDS && (before->shards_auto || spec->shards_auto))
+		return before->shards_auto != spec->shards_auto;
+	pool_settings[i].wanted(before, from);
+	pool_settings[i].wanted(spec, to);
+	return strcmp(from, to) != 0;
 }
 
-/* Writes how many shards suit the pool's present threads with shards = auto. */
+/* Reduces the shards before the threads: a pool never has more shards than
+ * threads. */
 static void
-follow_threads(
-    const struct pools *pools, struct pool *pool, char out[SETTING_TEXT_SIZE])
+reduce_shards(struct pools *pools, struct pool *pool,
+    const struct pool_spec *spec, struct changes *changes)
 {
-	struct pool_class classes[POOL_CLASSES_MAX];
-	unsigned min, max, n;
+	unsigned before = pool_shards_wanted(pool);
+	struct err err;
 
-	if (!pools_autoscale(pools, pool, &min, &max)) {
-		n = pool_classes(pool, classes);
-		min = pool_class_threads(classes, n);
-	}
-	snprintf(out, SETTING_TEXT_SIZE, "%u", shards_auto(min));
+	if (pools_set_shards(pools, pool, spec->shards, &err))
+		changes_add(changes, false, "pool %s: shards: %u -> %u",
+		    pool_name(pool), before, spec->shards);
+}
+
+/* Gives the pool the settings that are others in the file than before. */
+static void
+apply_settings(struct pools *pools, struct pools_entry *e,
+    const struct pool_spec *before, const struct pool_spec *spec,
+    struct changes *changes)
+{
+	bool fewer = is_other(before, spec, SETTING_THREADS) &&
+	             fewest_threads(spec) < pool_shards_wanted(e->pool);
+	bool follows = fewer || is_other(before, spec, SETTING_SHARDS) ||
+	               (e->shards_auto && spec->shards_auto);
+
+	/* Let apply_setting report the number of shards by itself. */
+	if (follows)
+		e->shards_auto = false;
+	if (fewer)
+		reduce_shards(pools, e->pool, spec, changes);
+	for (size_t i = 0; i < POOL_SETTINGS; i++)
+		if (i == SETTING_SHARDS ? follows : is_other(before, spec, i))
+			apply_setting(pools, e->pool, spec, i, changes);
+	if (follows)
+		e->shards_auto = spec->shards_auto;
 }
 
 bool
@@ -312,10 +365,7 @@ pools_setting_at(struct pools *pools, const struct pool_spec *spec, size_t i,
 		return false;
 	s->key = pool_settings[i].key;
 	pool_settings[i].now(pools, pool, s->now);
-	if (i == SETTING_SHARDS && spec->shards_auto)
-		follow_threads(pools, pool, s->file);
-	else
-		pool_settings[i].wanted(spec, s->file);
+	write_wanted(pools, pool, spec, i, s->file);
 	return true;
 }
 
@@ -418,9 +468,11 @@ pools_cancel(struct pools *pools)
 }
 
 void
-pools_apply(
-    struct pools *pools, const struct spec *spec, struct changes *changes)
+pools_apply(struct pools *pools, const struct spec *before,
+    const struct spec *spec, struct changes *changes)
 {
+	size_t at;
+
 	for (size_t i = 0; i < pools->n; i++)
 		pools->entries[i].leaving = true;
 	for (size_t i = 0; i < spec->pools_n; i++) {
@@ -428,10 +480,12 @@ pools_apply(
 		    pools_entry_find(pools, spec->pools[i].name);
 
 		e->leaving = e->idle = e->fresh = false;
-		/* Let apply_settings report the number of shards by itself. */
-		e->shards_auto = false;
-		apply_settings(pools, e->pool, &spec->pools[i], changes);
-		e->shards_auto = spec->pools[i].shards_auto;
+		apply_settings(pools, e,
+		    before && name_table_find(INDEXED_TABLE(before, pools),
+		                  spec->pools[i].name, &at)
+		        ? &before->pools[at]
+		        : NULL,
+		    &spec->pools[i], changes);
 	}
 }
 
@@ -483,7 +537,7 @@ pools_start(struct ev_loop *loop, const struct spec *spec, struct proxy *proxy,
 		return NULL;
 	}
 	changes_init(&none);
-	pools_apply(p, spec, &none);
+	pools_apply(p, NULL, spec, &none);
 	changes_fini(&none);
 	return p;
 }

@@ -101,7 +101,7 @@ commit_reload(struct control *c, struct model *model, struct changes *changes)
 	struct model *before = c->model;
 
 	control_publish_model(c, model);
-	pools_apply(c->pools, model->spec, changes);
+	pools_apply(c->pools, before->spec, model->spec, changes);
 	control_follow_limits(c);
 	listeners_commit(c->listeners, c->pools, changes);
 	/* Some wait because of the limits of the former frontend. */

@@ -260,7 +260,7 @@ print(len(ids), ids[0], ids[-1])')"
 	equal "maxconn" "" "$(column slim b)"
 	equal "status" OPEN "$(column status FRONTEND)"
 	audited "expired: server app/b weight stays 70: the file says so since then"
-	audited "expired: pool main threads stays 2: a reload has set what the file says"
+	audited "expired: pool main threads: 3 -> 2"
 	audited "expired: server app/b maxconn: 9 -> 0"
 }
 

@@ -460,10 +460,13 @@ def change(browser, stage, checks, stop):
             "document.querySelectorAll('.thread').length === 3")
 
     def reloaded():
+        ini = stage.folder / "small.ini"
+        ini.write_text(ini.read_text(encoding="utf-8").replace(
+            "threads = 4", "threads = 5"), encoding="utf-8")
         press(browser, "Reload the configuration")
         press(browser, "Do it")
         browser.wait("document.getElementById('act-t').textContent"
-                     ".includes('threads: 3 -> 4')")
+                     ".includes('threads: 3 -> 5')")
         press(browser, "Cancel")
 
     def session_closed():
