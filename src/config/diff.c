@@ -185,15 +185,6 @@ takes_restart(const struct pair *pair, const struct key *key)
 	return key->loosens(old, new);
 }
 
-static bool
-runs_already(
-    const struct pair *pair, const char *key, const char *old, const char *new)
-{
-	const struct changes *c = pair->changes;
-
-	return c->runs && c->runs(c->arg, pair->label, key, old, new);
-}
-
 /* Adds the change of a key, if there is one.  Shows no passwords: whoever may
  * read the log or the events can read the changes. */
 static bool
@@ -218,8 +209,6 @@ diff_key(const struct pair *pair, const struct key *key)
 		(void)show(key, pair->old, pair->old_spec, at, old);
 		(void)show(key, pair->new, pair->new_spec, at, new);
 	}
-	if (runs_already(pair, key->name, old, new))
-		return true;
 	if (strcmp(old, new) == 0) {
 		changes_add(pair->changes, false,
 		    "%s: %s: changed (a secret in it is another)", pair->label,
@@ -262,8 +251,6 @@ diff_address(const struct pair *pair)
 	const struct server_spec *old = pair->old, *new = pair->new;
 	char from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
 
-	if (runs_already(pair, "address", old->address, new->address))
-		return;
 	if (old->port_offset != new->port_offset)
 		changes_add(pair->changes, false,
 		    "%s: %s -> %s, another server", pair->label, old->address,

@@ -22,13 +22,6 @@ struct change {
 struct changes {
 	struct change *all;
 	size_t n;
-	/* Returns whether the new value of a key runs already; such a change is
-	 * left out.  label: `frontend web` or `backend app: server a`; old and
-	 * new: all values of the key, with commas between; as key also
-	 * `address`.  NULL: no value does. */
-	bool (*runs)(void *arg, const char *label, const char *key,
-	    const char *old, const char *new);
-	void *arg;
 };
 
 /* Makes an empty list. */

@@ -8,11 +8,10 @@
 #include "control/control.h"
 
 /* Reads the files, which blocks on the disk, and adds what has changed in them
- * since they were loaded, except what changes->runs says: also of servers that
- * commands have added (key `server`, new: the whole line) or deleted (new
- * NULL), as the files have it.  *ret_file is for spec_free, or NULL if the
- * files are not read.  Returns false with errors if the files are not valid or
- * there are none. Runs on the control thread. */
+ * since they were loaded.  *ret_file, for spec_free, is what they have now
+ * without the servers that commands have deleted; NULL: they cannot be read.
+ * Returns false with errors if the files are not valid or there are none.  Runs
+ * on the control thread. */
 bool control_drift(struct control *control, struct changes *changes,
     struct err_list *errors, struct spec **ret_file) MUST_CHECK;
 

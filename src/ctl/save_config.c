@@ -13,9 +13,10 @@
 
 struct saving {
 	const char *where;
-	bool dry_run;
+	bool dry_run, again;
 	struct list files; /* that were read */
 	size_t saved, left;
+	size_t next; /* left now, and can be saved after a reload */
 	struct err err;
 };
 
@@ -183,16 +184,21 @@ save_changes(struct saving *s, json_t *drift)
 		if (!what || !was || !is || !member(change, "section"))
 			return err_set(
 			    &s->err, "lfproxy's answer cannot be read");
-		if (!member(change, "key") || is_of_added(all, change)) {
-			printf("%s: %s -> %s: not saved, %s\n", what, was, is,
-			    member(change, "key")
-			        ? "the server is new; save again after a reload"
-			        : "the file cannot say this");
+		if (!member(change, "key")) {
+			if (!s->again)
+				printf("%s: %s -> %s: not saved, the file "
+				       "cannot say this\n",
+				    what, was, is);
 			s->left++;
 			continue;
 		}
-		if (!save_change(s, drift, change))
+		if (is_of_added(all, change)) {
+			s->next++;
+			if (!s->dry_run)
+				continue;
+		} else if (!save_change(s, drift, change)) {
 			return false;
+		}
 		printf("%s: %s -> %s\n", what, was, is);
 		s->saved++;
 	}
@@ -288,32 +294,75 @@ files_are_loaded(struct saving *s, const json_t *drift)
 	return true;
 }
 
+/* Makes lfproxy load what was written: from then on the values are those of the
+ * files, and no longer an operator's. */
+static bool
+load_files(struct saving *s)
+{
+	struct ctl_answer answer = {.text = {NULL, 0, 0}};
+	bool ok =
+	    ctl_ask_one(s->where, "reload", CTL_TIMEOUT_MS, &answer, &s->err);
+
+	if (ok && answer.is_error) {
+		char *rest = answer.text.data, *first = strsep(&rest, "\n");
+
+		ok = err_set(
+		    &s->err, "%s %s", first, rest ? strsep(&rest, "\n") : "");
+	}
+	ctl_text_fini(&answer.text);
+	return ok;
+}
+
+/* Saves what can be saved at once.  Returns CTL_OK, or after a message
+ * another status. */
+static enum ctl_exit
+save_once(struct saving *s)
+{
+	json_t *drift = ask_drift(s);
+	size_t saved = s->saved;
+	bool ok;
+
+	if (!drift) {
+		fprintf(stderr, "lfproxyctl: %s\n", s->err.text);
+		return CTL_NO_ANSWER;
+	}
+	s->left = s->next = 0;
+	ok = files_are_loaded(s, drift) && save_changes(s, drift) &&
+	     (s->dry_run || (write_files(s) && check_files(s)));
+	json_decref(drift);
+	if (!ok) {
+		fprintf(stderr, "lfproxyctl: %s: %s\n",
+		    put_files_back(s)
+		        ? "nothing was saved"
+		        : "the changes were saved in a part of the files",
+		    s->err.text);
+	} else if (!s->dry_run && s->saved > saved && !load_files(s)) {
+		ok = false;
+		fprintf(stderr,
+		    "lfproxyctl: saved, but lfproxy has not loaded the files; "
+		    "reload later: %s\n",
+		    s->err.text);
+	}
+	list_for_each_safe (node, &s->files)
+		ini_file_free(container_of(node, struct ini_file, node));
+	list_init(&s->files);
+	return ok ? CTL_OK : CTL_ANSWER_IS_ERROR;
+}
+
 enum ctl_exit
 ctl_save_config(const char *where, bool dry_run)
 {
 	struct saving s = {.where = where, .dry_run = dry_run};
-	json_t *drift;
-	bool ok, none;
+	enum ctl_exit status;
 
 	list_init(&s.files);
-	drift = ask_drift(&s);
-	if (!drift) {
-		fprintf(stderr, "lfproxyctl: %s\n", s.err.text);
-		return CTL_NO_ANSWER;
-	}
-	ok = files_are_loaded(&s, drift) && save_changes(&s, drift) &&
-	     (dry_run || (write_files(&s) && check_files(&s)));
-	none = ok || put_files_back(&s);
-	if (ok)
+	status = save_once(&s);
+	/* What was changed of a new server, now that it has a line. */
+	s.again = s.next > 0 && !dry_run;
+	if (status == CTL_OK && s.again)
+		status = save_once(&s);
+	if (status == CTL_OK)
 		printf("%zu change%s %s, %zu left.\n", s.saved, text_s(s.saved),
 		    dry_run ? "would be saved" : "saved", s.left);
-	else
-		fprintf(stderr, "lfproxyctl: %s: %s\n",
-		    none ? "nothing was saved"
-		         : "the changes were saved in a part of the files",
-		    s.err.text);
-	json_decref(drift);
-	list_for_each_safe (node, &s.files)
-		ini_file_free(container_of(node, struct ini_file, node));
-	return ok ? CTL_OK : CTL_ANSWER_IS_ERROR;
+	return status;
 }

@@ -14,7 +14,8 @@
 
 /* Saves the changes, or with dry_run only says what would be saved.  where: the
  * admin socket.  Prints a line for each change.  If lfproxy does not accept the
- * files that were written, they are written as they were before. */
+ * files that were written, they are written as they were before; otherwise it
+ * loads them. */
 enum ctl_exit ctl_save_config(const char *where, bool dry_run);
 
 #endif
