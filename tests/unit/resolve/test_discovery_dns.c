@@ -14,6 +14,7 @@
 #include "resolve/discovery_dns.h"
 
 #define PATIENCE_MS 10000
+#define SILENCE_MS  50 /* of a name server that does not answer */
 #define LIST_SIZE   4096
 
 struct world {
@@ -120,17 +121,25 @@ answer(void *arg, const char *name, int type, struct message *to)
 	return true;
 }
 
-/* hold_ms: RENEWAL_FOREVER, or soon. */
+/* timeout_ms: how long an answer may take.  hold_ms: how long a member is kept
+ * that is not confirmed, or RENEWAL_FOREVER. */
 static void
-world_init(struct world *w, uint64_t hold_ms)
+configure(struct world *w, uint64_t timeout_ms, uint64_t hold_ms)
 {
-	struct dns_settings settings = {.servers_n = 1,
-	    .timeout_ms = 50,
+	struct dns_settings settings = {.servers = &w->responder.addr,
+	    .servers_n = 1,
+	    .timeout_ms = timeout_ms,
 	    .retries = optional_of(0),
 	    .renewal = {50, 1000, hold_ms},
 	    .resolv_conf = "/dev/null",
 	    .hosts_file = "/dev/null"};
 
+	assert_true(dns_configure(w->dns, &settings));
+}
+
+static void
+world_init(struct world *w)
+{
 	memset(w, 0, sizeof(*w));
 	w->n = 2;
 	w->from = 1;
@@ -139,8 +148,7 @@ world_init(struct world *w, uint64_t hold_ms)
 	w->dns = dns_new(w->loop);
 	assert_non_null(w->dns);
 	responder_start(&w->responder, w->loop, answer, w);
-	settings.servers = &w->responder.addr;
-	assert_true(dns_configure(w->dns, &settings));
+	configure(w, PATIENCE_MS, RENEWAL_FOREVER);
 }
 
 static void
@@ -175,7 +183,7 @@ addresses_of_a_name_are_members(void **state)
 {
 	struct world w;
 
-	world_init(&w, RENEWAL_FOREVER);
+	world_init(&w);
 	w.source =
 	    discovery_dns_new(w.dns, "app.test", 80, AF_UNSPEC, owner(&w));
 	assert_int_equal(w.lists, 0);
@@ -196,7 +204,7 @@ a_family_that_fails_keeps_its_members(void **state)
 {
 	struct world w;
 
-	world_init(&w, RENEWAL_FOREVER);
+	world_init(&w);
 	w.source =
 	    discovery_dns_new(w.dns, "app.test", 80, AF_UNSPEC, owner(&w));
 	run_for(&w, &w.lists, 1);
@@ -215,7 +223,7 @@ members_are_kept_through_failures_until_hold_is_over(void **state)
 {
 	struct world w;
 
-	world_init(&w, 1500);
+	world_init(&w);
 	w.source = discovery_dns_new(w.dns, "app.test", 80, AF_INET, owner(&w));
 	run_for(&w, &w.lists, 1);
 	w.rcode = RCODE_NXDOMAIN;
@@ -224,13 +232,16 @@ members_are_kept_through_failures_until_hold_is_over(void **state)
 	    "'app.test' is not resolved: there is no such name (NXDOMAIN)");
 	w.rcode = 0;
 	w.silent = true;
+	configure(&w, SILENCE_MS, RENEWAL_FOREVER);
 	discovery_refresh(w.source);
 	run_for(&w, &w.errors, 1);
 	assert_non_null(strstr(w.why, "do not answer"));
 	assert_non_null(strstr(w.list, "10.0.0.2:80"));
+	configure(&w, SILENCE_MS, 1);
 	run_for(&w, &w.lists, 1);
 	assert_string_equal(w.list, "");
 	w.silent = false;
+	configure(&w, PATIENCE_MS, RENEWAL_FOREVER);
 	discovery_refresh(w.source);
 	run_for(&w, &w.lists, 1);
 	assert_non_null(strstr(w.list, "10.0.0.2:80"));
@@ -242,7 +253,7 @@ services_have_ports_weights_and_backups(void **state)
 {
 	struct world w;
 
-	world_init(&w, RENEWAL_FOREVER);
+	world_init(&w);
 	w.extra = true;
 	w.source = discovery_srv_new(w.dns, "_http._tcp.app.test", owner(&w));
 	run_for(&w, &w.lists, 1);
@@ -262,7 +273,8 @@ targets_without_an_address_beside_them_are_looked_up(void **state)
 {
 	struct world w;
 
-	world_init(&w, 300);
+	world_init(&w);
+	configure(&w, PATIENCE_MS, 300);
 	w.source = discovery_srv_new(w.dns, "_http._tcp.app.test", owner(&w));
 	run_for(&w, &w.lists, 1);
 	assert_string_equal(w.list,
@@ -285,7 +297,7 @@ a_source_may_go_while_it_is_asked(void **state)
 {
 	struct world w;
 
-	world_init(&w, RENEWAL_FOREVER);
+	world_init(&w);
 	w.source = discovery_srv_new(w.dns, "_http._tcp.app.test", owner(&w));
 	discovery_free(w.source);
 	w.source = discovery_srv_new(w.dns, "_http._tcp.app.test", owner(&w));
