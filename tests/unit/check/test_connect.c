@@ -144,7 +144,8 @@ ended_checks_leave_no_descriptor(void **state)
 	assert_true(open_descriptors() <= before + 2);
 }
 
-/* With a limit of 0 nothing can be opened; what is open stays. */
+/* With a limit of 0 nothing can be opened; what is open stays.  The checks
+ * begin on the loop, when curl has opened what it needs. */
 static void
 without_descriptors(struct fixture *f, enum check_kind kind)
 {
@@ -153,11 +154,11 @@ without_descriptors(struct fixture *f, enum check_kind kind)
 	f->peer.reply = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 	peer_listen(f, NULL);
 	ev_run(f->loop, EVRUN_NOWAIT); /* libev opens what it needs */
+	start_checks(f, kind, 1000);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
 	none = all;
 	none.rlim_cur = 0;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	start_checks(f, kind, 1000);
 	for (double end = ev_time() + 0.2; ev_time() < end;)
 		ev_run(f->loop, EVRUN_ONCE);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
