@@ -70,8 +70,8 @@ struct thread_stats {
 	uint64_t role_since_ns;
 	uint32_t role;
 	struct histogram promotion_delay; /* from the call until running */
-	struct histogram poll_gap; /* between two polls, events waiting */
-	struct histogram service;  /* duration of a turn */
+	struct histogram poll_gap;        /* no thread polled, events waiting */
+	struct histogram service;         /* duration of a turn */
 } CACHE_LINE_ALIGNED;
 
 /* A thread of a pool, passed to handlers as self.  The plain fields are used

@@ -42,7 +42,6 @@ struct batch {
 	uint32_t resumed_n;       /* their number, for other threads to read */
 	bool looked;              /* a wait since the last one was resumed */
 	uint64_t resume_until_ns; /* without another wait */
-	uint64_t looked_ns;       /* when the last wait ended */
 	uint64_t called_ns;       /* when a leader last called a follower */
 	uint64_t ranked_ns; /* when a leader last looked for a better class */
 	uint64_t alarm_ns;  /* when the alarm goes off; 0: it was stopped */
@@ -102,6 +101,9 @@ struct shard {
 	uint32_t orders;    /* members have a request [P10] */
 	uint32_t unguarded; /* the guard is asleep [P18] */
 	uint32_t inside;    /* threads that use the set [P28] */
+	/* When a thread's wait for events last ended; 0: none has.  Any thread
+	 * writes, relaxed. */
+	uint64_t looked_ns;
 	/* When the turn began for which the leader has published the token or
 	 * given it up; 0: the turn was declared long, or the shard has no
 	 * leader for another reason. */

@@ -178,17 +178,25 @@ batch_enter(struct batch *b, int n, struct pool_thread *self)
 #define FOUND_NS       10000u
 #define FOUND_EVENT_NS 250u
 
-/* The poll gap is the time from the end of one wait for events to the start of
- * the next, counted if the next one found events at once: they may have been
- * ready since the gap began. */
+/* The poll gap is the time from the end of one wait for the shard's events to
+ * the start of the next, on whatever threads.  Counted if the next one found
+ * events at once: they may have been ready since the gap began.  There is no
+ * gap while another thread waits, or over a change of the policy or a time when
+ * the shard was closed. */
 static void
 measure_poll_gap(
-    struct batch *b, int n, uint64_t from_ns, struct pool_thread *self)
+    struct shard *shard, int n, uint64_t from_ns, struct pool_thread *self)
 {
-	if (n > 0 && b->looked_ns > 0 && b->looked_ns < from_ns &&
-	    self->now_ns - from_ns < FOUND_NS + (unsigned)n * FOUND_EVENT_NS)
-		histogram_add(&self->stats.poll_gap, from_ns - b->looked_ns);
-	b->looked_ns = self->now_ns;
+	uint64_t looked_ns = atomic_load_relaxed(&shard->looked_ns);
+
+	if (n > 0 && looked_ns > 0 && looked_ns < from_ns &&
+	    self->now_ns - from_ns < FOUND_NS + (unsigned)n * FOUND_EVENT_NS &&
+	    !atomic_load_relaxed(&shard->asleep) &&
+	    atomic_load_relaxed(&shard->sleepers) == 0 &&
+	    looked_ns >= atomic_load_relaxed(&shard->changed_ns))
+		histogram_add(&self->stats.poll_gap, from_ns - looked_ns);
+	if (looked_ns < self->now_ns)
+		atomic_store_relaxed(&shard->looked_ns, self->now_ns);
 }
 
 /* An average over about 8 sleeps. */
@@ -234,11 +242,7 @@ batch_fetch(struct shard *shard, struct batch *b, enum batch_wait how,
 	if (b->slept)
 		measure_sleep(b, self->now_ns - from_ns);
 	batch_enter(b, n, self);
-	/* A poll gap does not count while the shard was closed or had another
-	 * policy. */
-	if (b->looked_ns < atomic_load_relaxed(&shard->changed_ns))
-		b->looked_ns = 0;
-	measure_poll_gap(b, n, from_ns, self);
+	measure_poll_gap(shard, n, from_ns, self);
 	drain_mailbox(shard, b);
 }
 

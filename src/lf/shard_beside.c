@@ -103,8 +103,6 @@ shard_stand_by(struct shard *shard, struct pool_thread *self)
 		return false;
 	turns_set_role(self, ROLE_STANDBY);
 	do {
-		/* No poll gap: meanwhile the leader has looked. */
-		self->batch.looked_ns = 0;
 		any = shard_wait_beside(shard, self);
 		held = promotion_token(shard->promotion) == TOKEN_HELD;
 		may = may_stand_by(shard, self);

@@ -116,7 +116,7 @@ static const struct pool_metric pool_metrics[] = {
     HISTOGRAM("promotion_delay", sum.promotion_delay,
         "from the wake-up of a follower until it runs"),
     HISTOGRAM("poll_gap", sum.poll_gap,
-        "between two polls for events while events waited"),
+        "time without a poll by any thread while events waited"),
     HISTOGRAM("service", sum.service, "duration of a turn"),
 };
 
