@@ -249,6 +249,10 @@ control_new(
 	if (!c->model || proxy_init(&c->proxy, c->budget.sessions, pipes,
 	                     c->model->spec->global.closed_sessions) < 0)
 		goto fail;
+	/* Commands that a former process has left come before the start. */
+	control_apply_limits(c);
+	model_for_each_frontend (f, c->model)
+		frontend_follow_disabled(f);
 	proxy_number_from(&c->proxy, takeover_first_number());
 	signals_hold_stops();
 	c->listeners = listeners_bind(c->model, &c->proxy, err);

@@ -93,6 +93,10 @@ struct control {
  * operator has set it.  Defined in control_orders.c. */
 void control_follow_limits(struct control *control);
 
+/* Does the same before the start: nothing waits for the limits, and no
+ * bandwidth is limited. */
+void control_apply_limits(struct control *control);
+
 /* Applies the bandwidth limits of the present model.  If they have changed,
  * sessions that wait take a new portion, and sessions that had no limit check
  * whether they have one now.  Defined in control_orders.c. */

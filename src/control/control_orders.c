@@ -50,7 +50,7 @@ control_follow_bandwidth(struct control *control)
 }
 
 void
-control_follow_limits(struct control *control)
+control_apply_limits(struct control *control)
 {
 	struct control *c = control;
 	const struct global_spec *global = &c->model->spec->global;
@@ -72,8 +72,14 @@ control_follow_limits(struct control *control)
 		rates |= f->spec->rate > 0;
 	}
 	atomic_store_relaxed(&limits->frontend_rates, rates);
-	acceptors_resume(&c->proxy);
-	control_follow_bandwidth(c);
+}
+
+void
+control_follow_limits(struct control *control)
+{
+	control_apply_limits(control);
+	acceptors_resume(&control->proxy);
+	control_follow_bandwidth(control);
 }
 
 void
