@@ -246,6 +246,7 @@ model_publish(struct model *model, const struct model *before)
 {
 	model->present = true;
 	publish_lists(model);
+	removed_revive(model);
 	settle_servers(model, false);
 	settle_servers(model, true);
 	model_for_each_backend (b, model) {
@@ -258,7 +259,6 @@ model_publish(struct model *model, const struct model *before)
 			    b->spec->name);
 		backend_report(b);
 	}
-	removed_revive(model);
 	if (before)
 		removed_note(model, before);
 }

@@ -13,6 +13,7 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "model/model.h"
+#include "model/server_operator.h"
 
 /* Note: walks.
  * Looking for each removed server among all servers takes too long when
@@ -123,11 +124,18 @@ removed_revive(struct model *model)
 		return;
 	walk = walk_model(model, ++last_walk);
 	for (size_t i = 0; i < removed->n; i++)
-		if (removed->all[i]->state->walk == walk)
+		if (removed->all[i]->state->walk == walk) {
+			removed->all[i]->state->walk = 0;
 			removed_drop(removed->all[i]);
-		else
+		} else {
 			removed->all[kept++] = removed->all[i];
+		}
+	if (kept == removed->n)
+		return;
 	removed->n = kept;
+	model_for_each_server (s, model)
+		if (s->state->walk == 0 && !s->spec->set.is_set)
+			server_forget_overrides(s);
 }
 
 static int

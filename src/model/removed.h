@@ -45,7 +45,9 @@ struct removed_server {
 /* Notes the servers of `before` that the model does not have. */
 void removed_note(struct model *model, const struct model *before);
 
-/* Drops from the list the servers that the model has again. */
+/* Drops from the list the servers that the model has again, and what operators
+ * had set for them unless they are of a set: the file did not have it any
+ * more. */
 void removed_revive(struct model *model);
 
 /* Drops removed servers without sessions from the list.  Returns true if the

@@ -109,6 +109,21 @@ operator_set_addr(struct server *server, const struct addr *addr)
 	return true;
 }
 
+void
+server_forget_overrides(struct server *server)
+{
+	struct server_state *s = server->state;
+
+	if (s->overrides.addr_set &&
+	    !server_put_addr(server,
+	        server->spec->host ? &s->resolved : &server->spec->addr))
+		return;
+	pattern_fini(&s->overrides.agent_send);
+	s->overrides = (struct server_overrides){.addr_set = false};
+	s->set = s->overrides.set;
+	server_set_rules(server);
+}
+
 /* Returns true if the server's address has changed. */
 static bool
 resolve_to(struct server *server, const struct addr *addr)

@@ -42,6 +42,9 @@ void operator_set_agent(struct server *server, bool up);
  * go on. */
 void operator_set_maxconn(struct server *server, unsigned maxconn);
 
+/* Forgets what the operator has set, for a server that returns to the file. */
+void server_forget_overrides(struct server *server);
+
 /* Sets the address of new sessions and of checks.  Ends an ejection, since the
  * failures were those of the former address.  Returns false when memory is
  * short. */
