@@ -351,14 +351,33 @@ check_server_line(
 	    err, "%s:%zu: this is not the line that was loaded", f->path, line);
 }
 
-/* Finds the option as a word of the line's content.  Returns its length, or 0
- * if it is not there. */
+/* Skips up to *words words of the line's content, and counts them down. Returns
+ * where the rest begins. */
 static size_t
-find_option_word(const char *line, const char *option, size_t *ret_at)
+skip_words(const char *line, size_t at, unsigned *words)
+{
+	size_t end = content_length(line);
+
+	for (; *words > 0; --*words) {
+		size_t n = strcspn(skip_blanks(line + at), BLANKS);
+
+		at = (size_t)(skip_blanks(line + at) - line);
+		if (at >= end || line[at] == '\\')
+			break;
+		at += n;
+	}
+	return at;
+}
+
+/* Finds the option as a word of the line's content behind `from`.  Returns its
+ * length, or 0 if it is not there. */
+static size_t
+find_option_word(
+    const char *line, size_t from, const char *option, size_t *ret_at)
 {
 	size_t end = content_length(line), n = strlen(option);
 
-	for (size_t at = 1; at + n <= end; at++) {
+	for (size_t at = from > 0 ? from : 1; at + n <= end; at++) {
 		size_t len = strcspn(line + at, BLANKS);
 
 		if (!strchr(BLANKS, line[at - 1]) ||
@@ -376,16 +395,19 @@ ini_set_option(struct ini_file *file, size_t line, const char *name,
     const char *option, const char *value, struct err *err)
 {
 	char text[512];
-	size_t last, at, n;
+	size_t last, at, n, from;
+	unsigned skip = 2; /* the name and the address are no options */
 
 	if (!check_server_line(file, line, name, err))
 		return false;
+	from = (size_t)(strchr(file->lines[line], '=') + 1 - file->lines[line]);
 	last = entry_end(file, line);
 	snprintf(text, sizeof(text), "%s=%s", option, value);
 	for (size_t i = line; i <= last; i++) {
 		if (i > line && is_comment(file->lines[i]))
 			continue;
-		n = find_option_word(file->lines[i], option, &at);
+		from = skip_words(file->lines[i], i > line ? 0 : from, &skip);
+		n = find_option_word(file->lines[i], from, option, &at);
 		if (n > 0)
 			return replace_part(file, i, at, n, text, err);
 	}
