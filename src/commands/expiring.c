@@ -17,6 +17,8 @@
 	"set server, set weight, set maxconn, set rate-limit, set pool, and "  \
 	"enable or disable server, health, agent, frontend"
 
+#define BY_FILE "the file says so since then"
+
 struct expiring_change *
 expiring_at(struct list *node)
 {
@@ -174,7 +176,7 @@ expire_change(struct expiring_change *c)
 	else if (c->is_changed)
 		report_kept(c, now.value, "it was changed meanwhile");
 	else if (strcmp(now.base, then->base) != 0)
-		report_kept(c, now.value, "the file says so since then");
+		report_kept(c, now.value, BY_FILE);
 	else if (strcmp(now.value, then->value) != 0)
 		report_kept(c, now.value, "it was changed meanwhile");
 	else
@@ -203,13 +205,18 @@ expiring_follow_file(struct expiring *expiring)
 {
 	struct setting now;
 
-	list_for_each (node, &expiring->changes) {
+	list_for_each_safe (node, &expiring->changes) {
 		struct expiring_change *c = expiring_at(node);
 
-		if (!c->is_changed && expiring_read_setting(c, &now) &&
-		    strcmp(now.base, c->setting.base) != 0 &&
-		    strcmp(now.configured, c->former) == 0)
+		if (c->is_changed || !expiring_read_setting(c, &now) ||
+		    strcmp(now.base, c->setting.base) == 0)
+			continue;
+		if (strcmp(now.configured, c->former) == 0) {
 			go_on(c);
+		} else {
+			report_kept(c, now.value, BY_FILE);
+			change_free(c);
+		}
 	}
 }
 
@@ -465,7 +472,9 @@ expiring_end(struct expiring *expiring, struct call *call,
 			    &after, begun->for_ms);
 		return;
 	}
-	if (!begun->setting.may_refuse)
+	if (!begun->setting.may_refuse ||
+	    (describe_setting(call, command, &after) == SETTING_KNOWN &&
+	        strcmp(begun->setting.value, after.value) != 0))
 		expiring_overrule(expiring, call, begun->setting.subject);
 }
 

@@ -138,14 +138,13 @@ read_agent(const struct setting_object *of, struct setting *ret)
 	read_pause(s->agent.on, s->state->overrides.agent_paused, ret);
 }
 
-/* Port 0, here and in the command, stands for the port in the file. */
+/* Port 0 stands for the port in the file, and there for that of sessions. */
 static void
 read_place_port(bool is_on, unsigned port, unsigned file, struct setting *ret)
 {
-	PUT(base, "%u", file);
-	PUT(value, "%u", port);
-	PUT(configured, "0");
-	ret->is_changed = is_on && port > 0;
+	PUT(value, "%u", port > 0 ? port : file);
+	PUT(configured, "%u", file);
+	ret->is_changed = is_on && port > 0 && port != file;
 }
 
 static void
@@ -175,9 +174,10 @@ read_place_addr(bool is_on, const struct addr *addr, const struct addr *file,
 	PUT(configured, "%s",
 	    file->sa.sa_family != AF_UNSPEC ? addr_host(file, host)
 	                                    : "that of the file");
-	ret->is_changed = is_on && addr->sa.sa_family != AF_UNSPEC;
-	if (ret->is_changed)
+	if (is_on && addr->sa.sa_family != AF_UNSPEC)
 		PUT(value, "%s", addr_host(addr, host));
+	ret->is_changed =
+	    ret->value[0] && strcmp(ret->value, ret->configured) != 0;
 }
 
 static void
