@@ -393,7 +393,7 @@ keep_former(struct expiring *expiring, const struct call *call,
 {
 	struct expiring_change *c = expiring_find(expiring, before->subject);
 
-	if (!c && strcmp(before->value, after->value) == 0) {
+	if ((!c || c->is_changed) && strcmp(before->value, after->value) == 0) {
 		call_say(call, SEVERITY_NOTICE,
 		    "Nothing was changed, so nothing is put back later.");
 		return;

@@ -1,0 +1,44 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# What commands set holds until the file's value for it changes, over any order of
+# saves, reloads, upgrades and ends.
+
+# bats file_tags=onethread
+
+load helpers
+
+# plays N SEQUENCE...
+plays() {
+	local n=$1
+
+	shift
+	run -0 python3 -B "$ROOT/tests/behaviour/settingstool.py" "$T" "$@"
+	[[ $output == "ok $n sequences" ]] || fail "$output"
+}
+
+@test "settings: what was set is saved, goes on, is undone" {
+	plays 4 set,dry,save set,save,set,save set,undo,set brief,for,undo
+}
+
+@test "settings: a value of the file ends what was set, and for a time" {
+	plays 4 set,same,other set,other,other for,save,other set,for,save
+}
+
+@test "settings: the next process has what was set" {
+	plays 3 other,set,upgrade for,other,restart set,restart,save
+}
+
+@test "settings: so has the process after kill -9" {
+	plays 2 set,kill,other for,kill,save
+}
+
+# SHORT=1: orders that have each step at each place.
+# bats test_tags=long
+@test "settings: all orders of three steps" {
+	local every=1 n=1331
+
+	if [ "${SHORT:-0}" = 1 ]; then
+		every=109 n=13
+	fi
+	plays $n every $every
+}

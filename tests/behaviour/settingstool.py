@@ -1,0 +1,530 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Settings that commands change, by the rules of lfproxyctl(8), SETTINGS.
+
+settingstool.py DIRECTORY STEP,STEP,STEP...: plays each sequence of steps with a
+lfproxy of its own, in whose configuration each row below has an object.  A step
+is done for all rows; then what runs, `show drift`, `show expiring` and `show
+changes` have to be as the oracle says, Row.after.  Prints each difference, and
+`ok N sequences` at the end.
+
+settingstool.py DIRECTORY every N: the same with each N-th of the sequences of
+three steps.
+
+LFPROXY_BUILD is the folder of the programs.
+"""
+
+import csv
+import ctypes
+import itertools
+import json
+import multiprocessing
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+BUILD = os.environ["LFPROXY_BUILD"]
+DEADLINE_S = 60
+WORKERS = 8  # each mostly waits
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Wrong(Exception):
+    pass
+
+
+# -- rows --
+
+
+class Row:
+    """A setting.
+
+    what: its name in drift and audit.  command: with = for the value.
+    at: the section and, in brackets behind it, the server, which have the key.
+    ours: values for the file, the first one at the start.  theirs: values that
+    the operator sets.  text: a value of a command in the words of the file, or
+    None if the file cannot say it.  shown: how `show drift` has a value.
+    now: the present value, from what was asked.  timed: takes `for`.
+    """
+
+    def __init__(self, what, command, at, key, ours, theirs, now, **more):
+        self.what, self.command, self.at, self.key = what, command, at, key
+        self.ours, self.theirs, self.now = ours, theirs, now
+        self.timed = more.get("timed", True)
+        self.text = more.get("text", lambda value: value)
+        self.shown = more.get("shown", lambda value: value)
+
+    def begin(self):
+        self.loaded, self.own, self.brief = self.ours[0], None, None
+        self.audited = False
+
+    def permanent(self):
+        return self.loaded if self.own is None else self.own
+
+    def value(self):
+        return self.permanent() if self.brief is None else self.brief
+
+    def next(self, values, n):
+        """The n-th of the values, or the one behind it: another than that of
+        the file."""
+        value = values[n % len(values)]
+        return value if value != self.loaded else values[(n + 1) % len(values)]
+
+    # The oracle: what a step does to a setting.
+    def after(self, step, value):
+        if step in ("set", "undo"):
+            self.own = None if value == self.loaded else value
+            self.brief = None
+        elif step == "for" and self.timed and value != self.value():
+            self.brief = value
+        elif step == "brief" and self.timed:
+            self.brief = None
+        elif step == "save" and self.own and self.text(self.own) is not None:
+            self.loaded, self.own = self.own, None
+        elif step == "other" and value != self.loaded:
+            if value != self.permanent():
+                self.brief = None
+            self.loaded, self.own = value, None
+
+
+def server_row(name, what, command, key, ours, theirs, now, **more):
+    return Row(
+        f"server app/{name} {what}",
+        command.replace("@", f"app/{name}"),
+        ("backend app", name),
+        key,
+        ours,
+        theirs,
+        lambda asked: now(asked, name),
+        **more,
+    )
+
+
+def of_state(column):
+    return lambda asked, name: str(asked.servers[name][column])
+
+
+def of_stat(column):
+    return lambda asked, name: asked.stat["app", name][column]
+
+
+def switch(column):
+    return lambda asked, name: (
+        "enable" if int(asked.servers[name][column]) & 4 else "disable"
+    )
+
+
+def address(asked, name):
+    s = asked.servers[name]
+    return f"{s['srv_addr']} port {s['srv_port']}"
+
+
+def numbers(*values):
+    return [str(n) for n in values]
+
+
+def pool_row(pool, key, ours, theirs, now):
+    return Row(
+        f"pool {pool} {key}",
+        f"set pool {pool} {key} =",
+        (f"pool {pool}", None),
+        key,
+        ours,
+        theirs,
+        lambda asked: str(now(asked.pools[pool])),
+    )
+
+
+ENABLED = {"enable": "enabled", "disable": "disabled"}
+
+
+def rows():
+    state = {"ready": "off", "maint": "on"}.get
+    web = {"enable": "off", "disable": "on"}
+    places = [f"127.0.0.1 port {n}" for n in (1, 2, 3)]
+    moved = [f"127.0.0.{n} port 9{n}" for n in (7, 8, 9)]
+    hosts = [f"127.0.0.{n}" for n in (2, 3, 4)]
+    other_hosts = [f"127.0.0.{n}" for n in (12, 13, 14)]
+    cpus = numbers(*sorted(os.sched_getaffinity(0)))
+    every = [
+        server_row("weight", "weight", "set weight @ =", "weight",
+                   numbers(20, 30, 40), numbers(50, 0, 70), of_stat("weight")),
+        server_row("limit", "maxconn", "set maxconn server @ =", "maxconn",
+                   numbers(11, 12, 13), numbers(21, 22, 23), of_stat("slim")),
+        server_row("state", "state", "set server @ state =", "disabled",
+                   ["ready", "maint"], ["maint", "drain", "maint"],
+                   of_stat("lf_admin"), text=state),
+        server_row("place", "addr", "set server @ addr =", "", places, moved,
+                   address, text=lambda v: v.replace(" port ", ":")),
+        server_row("check", "health checks", "= health @", None, ["enable"],
+                   ["disable"], switch("srv_check_state"),
+                   text=lambda v: None, shown=ENABLED.get),
+        server_row("agent", "agent", "= agent @", None, ["enable"],
+                   ["disable"], switch("srv_agent_state"),
+                   text=lambda v: None, shown=ENABLED.get),
+        server_row("cport", "check-port", "set server @ check-port =",
+                   "check_port", numbers(81, 82, 83), numbers(91, 92, 93),
+                   of_state("srv_check_port")),
+        server_row("chost", "check-addr", "set server @ check-addr =",
+                   "check_addr", hosts, other_hosts,
+                   of_state("srv_check_addr"), timed=False),
+        server_row("aport", "agent-port", "set server @ agent-port =",
+                   "agent_port", numbers(84, 85, 86), numbers(94, 95, 96),
+                   of_state("srv_agent_port")),
+        server_row("ahost", "agent-addr", "set server @ agent-addr =",
+                   "agent_addr", hosts, other_hosts,
+                   of_state("srv_agent_addr"), timed=False),
+        Row("frontend door", "= frontend door", ("frontend door", None),
+            "disabled", ["enable", "disable"], ["disable", "enable"],
+            lambda asked: "enable" if asked.stat["door", "FRONTEND"]["status"]
+            == "OPEN" else "disable", text=web.get, shown=ENABLED.get),
+        Row("frontend web maxconn", "set maxconn frontend web =",
+            ("frontend web", None), "maxconn", numbers(31, 32, 33),
+            numbers(41, 42, 43),
+            lambda asked: asked.stat["web", "FRONTEND"]["slim"]),
+        Row("global maxconn", "set maxconn global =", ("global", None),
+            "maxconn", numbers(299, 298, 297, 296), numbers(101, 102, 103),
+            lambda asked: asked.info["Maxconn"]),
+        Row("connections per second", "set rate-limit connections global =",
+            ("global", None), "rate_connections", numbers(5001, 5002, 5003),
+            numbers(6001, 6002, 6003),
+            lambda asked: asked.info["ConnRateLimit"]),
+        Row("sessions per second", "set rate-limit sessions global =",
+            ("global", None), "rate_sessions", numbers(7001, 7002, 7003),
+            numbers(8001, 0, 8003), lambda asked: asked.info["SessRateLimit"]),
+        pool_row("threads", "threads", numbers(2, 3, 4), numbers(5, 6, 1),
+                 lambda p: p["threads"]),
+        pool_row("shards", "shards", numbers(1, 2, 3), numbers(4, 5, 6),
+                 lambda p: p["shards"]),
+        pool_row("main", "promotion", ["adaptive", "always"],
+                 ["kernel", "always"], lambda p: p["promotion"]),
+        pool_row("main", "order", ["lifo", "fifo"], ["priority", "fifo"],
+                 lambda p: p["order"]),
+        pool_row("main", "handshake_threads", numbers(1, 2), numbers(3, 4),
+                 lambda p: p["long_limit"]),
+    ]
+    if len(cpus) > 1:
+        both = f"{cpus[0]}-{cpus[1]}"
+        every.append(pool_row("main", "cpus", [both, cpus[0]],
+                              [cpus[1], cpus[0]], lambda p: p["cpus"]))
+    return every
+
+
+# -- lfproxy --
+
+
+class Asked:
+    """What lfproxy answers."""
+
+    def __init__(self, site):
+        self.servers = {
+            row["srv_name"]: row for row in site.json("show servers state app")
+        }
+        stat = site.ask("show stat").lstrip("# ").strip().splitlines()
+        self.stat = {
+            (row["pxname"], row["svname"]): row for row in csv.DictReader(stat)
+        }
+        info = site.ask("show info").splitlines()
+        self.info = dict(s.split(": ", 1) for s in info if ": " in s)
+        self.pools = {p["name"]: p for p in site.json("show pool")}
+        self.drift = site.json("show drift")
+        self.expiring = site.json("show expiring")
+        self.changes = site.json("show changes")
+
+
+class Site:
+    def __init__(self, folder, every):
+        self.every, self.folder = every, folder
+        self.ini = f"{folder}/lfproxy.ini"
+        self.socket = f"{folder}/admin.sock"
+        self.state = f"{folder}/state"
+        self.pid, self.marks = None, 0
+        for name in (self.state, self.ini):
+            if os.path.exists(name):
+                os.unlink(name)
+        for row in every:
+            row.begin()
+        self.write()
+        self.start()
+
+    def line(self, name):
+        keys, place = [], "127.0.0.1:1"
+        for row in self.every:
+            if row.at != ("backend app", name) or row.key is None:
+                continue
+            if row.key == "":
+                place = row.text(row.loaded)
+            else:
+                keys.append(f"{row.key}={row.text(row.loaded)}")
+        return f"server = {name} {place} " + " ".join(keys)
+
+    def keys(self, section):
+        return "".join(
+            f"{row.key} = {row.text(row.loaded)}\n"
+            for row in self.every
+            if row.at == (section, None)
+        )
+
+    def write(self):
+        servers = [r.at[1] for r in self.every if r.at[1]] + ["mark"]
+        with open(self.ini, "w", encoding="ascii") as out:
+            out.write(
+                f"[global]\nlog = off\nadmin = {self.socket}\n"
+                f"state_file = {self.state}\n{self.keys('global')}"
+                f"[pool main]\nthreads = 6\n{self.keys('pool main')}"
+                f"[pool threads]\nshards = 1\n{self.keys('pool threads')}"
+                f"[pool shards]\nthreads = 8\n{self.keys('pool shards')}"
+                "[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n"
+                f"pool = main\n{self.keys('frontend web')}"
+                "[frontend door]\nlisten = 127.0.0.1:0\nbackend = app\n"
+                f"pool = threads\n{self.keys('frontend door')}"
+                "[frontend gate]\nlisten = 127.0.0.1:0\nbackend = app\n"
+                "pool = shards\n"
+                "[backend app]\ncheck = connect interval=1h\n"
+                "agent = on port=1 interval=1h\n"
+                + "".join(self.line(name) + "\n" for name in servers)
+            )
+
+    def start(self):
+        with open(f"{self.folder}/log", "a", encoding="utf-8") as log:
+            self.pid = subprocess.Popen(
+                [f"{BUILD}/lfproxy", "-c", self.ini], stdout=log, stderr=log
+            ).pid
+        self.wait(self.answers, "lfproxy does not answer")
+
+    def answers(self):
+        if os.waitpid(self.pid, os.WNOHANG)[0]:
+            with open(f"{self.folder}/log", encoding="utf-8") as log:
+                raise Wrong("lfproxy has ended: " + log.read())
+        try:
+            return self.ask("show info")
+        except OSError:
+            return False
+
+    @staticmethod
+    def wait(condition, what):
+        end = time.monotonic() + DEADLINE_S
+        while not condition():
+            if time.monotonic() > end:
+                raise Wrong(what)
+            time.sleep(0.01)
+
+    def ask(self, line):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(DEADLINE_S)
+            s.connect(self.socket)
+            s.sendall(line.encode() + b"\n")
+            parts = []
+            while part := s.recv(65536):
+                parts.append(part)
+        return b"".join(parts).decode()
+
+    def json(self, command):
+        return json.loads(self.ask(command + " json"))
+
+    def ctl(self, *words):
+        done = subprocess.run(
+            [f"{BUILD}/lfproxyctl", "-S", self.socket, *words],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise Wrong(f"{words}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def end(self, how=signal.SIGTERM):
+        if self.pid:
+            os.kill(self.pid, how)
+            os.waitpid(self.pid, 0)
+        self.pid = None
+
+    # -- steps --
+
+    def do(self, row, value, suffix=""):
+        answer = self.ask(row.command.replace("=", value) + suffix).strip()
+        if answer and "changed" not in answer and "already" not in answer:
+            raise Wrong(f"{row.what} = {value}{suffix}: {answer}")
+
+    def give(self, step, n):
+        """Sets each row; returns the values."""
+        values = {}
+        for row in self.every:
+            value = row.next(row.theirs, n)
+            suffix = {"for": " for 1h", "brief": " for 200ms"}.get(step, "")
+            if step == "undo":
+                value = row.loaded
+            if row.timed or not suffix:
+                if value != row.value():
+                    row.audited = True
+                self.do(row, value, suffix)
+            values[row] = value
+        if step == "brief":
+            self.wait(
+                lambda: all(
+                    e["left_ms"] > 1000 for e in self.json("show expiring")
+                ),
+                "changes have not ended",
+            )
+            for row in self.every:
+                row.audited = False
+        return values
+
+    def step(self, step, n):
+        values = {}
+        if step in ("set", "for", "brief", "undo"):
+            values = self.give(step, n)
+        elif step in ("save", "dry"):
+            told = self.ctl("save", "config", *["dry-run"][: step == "dry"])
+            saved = sum(
+                r.own is not None and r.text(r.own) is not None
+                for r in self.every
+            )
+            if f"{saved} change" not in told.splitlines()[-1]:
+                raise Wrong(f"{step}: expected {saved} changes: {told}")
+        elif step == "other":
+            values = {row: row.next(row.ours, n + 1) for row in self.every}
+        for row in self.every:
+            row.after(step, values.get(row))
+        if step == "save":
+            self.saved()
+        elif step == "other":
+            self.write()
+            self.ctl("reload")
+        elif step == "same":
+            self.ctl("reload")
+        elif step == "upgrade":
+            before = self.pid
+            self.pid = int(self.ctl("upgrade").split()[1])
+            os.waitpid(before, 0)
+        elif step == "restart":
+            self.end()
+            self.start()
+        elif step == "kill":
+            self.mark()
+            self.end(signal.SIGKILL)
+            self.start()
+            self.ask("set weight app/mark 100")
+
+    def saved(self):
+        """The files have what the oracle says, in other words."""
+        self.write()
+        changes = self.json("show drift")["file"]
+        if changes:
+            raise Wrong(f"the files after a save: {changes}")
+
+    def mark(self):
+        """Waits until the state file has all that was done."""
+        self.marks += 1
+        self.ask(f"set weight app/mark {self.marks}")
+
+        def written():
+            with open(self.state, encoding="utf-8") as state:
+                return f"set weight app/mark {self.marks}\n" in state.read()
+
+        self.wait(
+            lambda: os.path.exists(self.state) and written(),
+            "the state file is not written",
+        )
+
+    # -- the check --
+
+    def check(self):
+        asked = Asked(self)
+        drift = {c["what"]: c for c in asked.drift["running"]}
+        brief = {c["what"]: c for c in asked.drift["temporary"]}
+        ends = {
+            c["what"]: c for c in asked.expiring if not c["changed_by"]
+        }
+        audit = {c["what"].split(" for ")[0]: c for c in asked.changes}
+        expected, wrong = set(), []
+        if asked.drift["file"] or asked.drift["errors"]:
+            wrong.append(f"drift of the files: {asked.drift}")
+
+        def same(row, what, want, got):
+            if want != got:
+                wrong.append(f"{row.what}: {what}: {got} instead of {want}")
+
+        for row in self.every:
+            same(row, "value", row.value(), row.now(asked))
+            own = drift.get(row.what)
+            want = None if row.own is None else row.shown(row.own)
+            same(row, "drift", want, own and own["value"])
+            if own and row.own:
+                has_key = row.text(row.own) is not None
+                same(row, "key", has_key, own["key"] is not None)
+            want = None if row.brief is None else row.shown(row.brief)
+            got = brief.get(row.what)
+            same(row, "temporary", want, got and got["value"])
+            got = ends.get(row.what)
+            same(row, "ends", row.brief, got and got["value"])
+            if got and row.brief:
+                same(row, "former", row.permanent(), got["former"])
+            if row.audited and row.what not in audit:
+                # A port is told with its address.
+                same(row, "audit", True, row.what[:-5] + "-addr" in audit)
+            expected.add(row.what)
+        for what in set(drift) - expected - {"server app/mark weight"}:
+            wrong.append(f"{what}: drift {drift[what]}")
+        if wrong:
+            raise Wrong("\n    ".join(wrong))
+
+
+STEPS = [
+    "set",
+    "for",
+    "brief",
+    "undo",
+    "dry",
+    "save",
+    "same",
+    "other",
+    "upgrade",
+    "restart",
+    "kill",
+]
+
+
+def play(steps):
+    folder = f"{sys.argv[1]}/{os.getpid()}"
+    os.makedirs(folder, exist_ok=True)
+    site = Site(folder, rows())
+    done = []
+    try:
+        for n, step in enumerate(steps):
+            done.append(step)
+            site.step(step, n)
+            site.check()
+    except Wrong as error:
+        print(
+            f"{','.join(steps)}: after {','.join(done)}\n    {error}",
+            flush=True,
+        )
+        return False
+    finally:
+        site.end()
+    return True
+
+
+def become_parent():
+    """The processes of upgrades become children of this one."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def main():
+    given = sys.argv[2:]
+    if given[0] == "every":
+        orders = list(itertools.product(STEPS, repeat=3))
+        sequences = orders[:: int(given[1])]
+    else:
+        sequences = [steps.split(",") for steps in given]
+    with multiprocessing.Pool(WORKERS, become_parent) as pool:
+        good = sum(pool.imap_unordered(play, sequences))
+    print(f"ok {good} sequences")
+    sys.exit(good != len(sequences))
+
+
+main()
