@@ -136,8 +136,9 @@ hold_places(struct session_receiver *r, struct named *name, uint32_t n)
 }
 
 static void
-take_counts(struct session_receiver *r, const char *text)
+take_counts(struct session_receiver *r, struct handover *m)
 {
+	const char *text = m->text;
 	unsigned number, n;
 	int used;
 
@@ -150,21 +151,41 @@ take_counts(struct session_receiver *r, const char *text)
 	}
 }
 
-/* -- lines of commands and later.h -- */
+/* -- what the other process has counted, noted, and is told -- */
 
 static void
-receive_later(const struct session_receiver *r, const char *text)
+take_counters(struct session_receiver *r, struct handover *m)
+{
+	counters_read_numbered(&r->names, m->text);
+}
+
+static void
+take_later(struct session_receiver *r, struct handover *m)
 {
 	const struct control_follower *follower = &r->control->follower;
 
 	if (follower->take_later)
-		follower->take_later(follower->arg, text);
+		follower->take_later(follower->arg, m->text);
+}
+
+static void
+take_sources(struct session_receiver *r, struct handover *m)
+{
+	sources_take(r->control->model, m->text);
+}
+
+static void
+take_reopen(struct session_receiver *r, struct handover *m)
+{
+	(void)r;
+	(void)m;
+	log_reopen();
 }
 
 /* -- records of sessions that have ended there -- */
 
 static void
-take_closed(struct session_receiver *r, const struct handover *m)
+take_closed(struct session_receiver *r, struct handover *m)
 {
 	struct closed_session closed;
 
@@ -257,7 +278,7 @@ expect(struct session_receiver *r, uint32_t n)
 }
 
 static void
-take_session(struct session_receiver *r, const struct handover *m)
+take_session(struct session_receiver *r, struct handover *m)
 {
 	uint32_t expected = atomic_load_relaxed(&r->control->proxy.expected);
 	struct err err;
@@ -287,12 +308,12 @@ begin_to_accept(struct session_receiver *r)
  * that could not.  A client that came before the first one would get a place
  * that a session of the other process still has. */
 static void
-take_passed(struct session_receiver *r, const char *text)
+take_passed(struct session_receiver *r, struct handover *m)
 {
 	bool all_came = r->counted;
 
 	r->counted = true;
-	r->status.left = (uint32_t)strtoul(text, NULL, 10);
+	r->status.left = (uint32_t)strtoul(m->text, NULL, 10);
 	expect(r, all_came ? 0 : r->status.left);
 	if (all_came || r->status.left == 0) {
 		begin_to_accept(r);
@@ -349,6 +370,20 @@ end_receiver(struct session_receiver *r)
 	    longest_pause_ms(r, 0.999));
 }
 
+/* By the kind of the message; NULL: the message is not for this side.  Each may
+ * change the text, and owns the descriptors of a SESSION. */
+static void (*const takers[HANDOVER_KINDS])(
+    struct session_receiver *r, struct handover *m) = {
+    [HANDOVER_LATER] = take_later,
+    [HANDOVER_COUNTERS] = take_counters,
+    [HANDOVER_COUNTS] = take_counts,
+    [HANDOVER_PASSED] = take_passed,
+    [HANDOVER_SESSION] = take_session,
+    [HANDOVER_SOURCES] = take_sources,
+    [HANDOVER_CLOSED] = take_closed,
+    [HANDOVER_REOPEN] = take_reopen,
+};
+
 /* Returns false when there is nothing to read now, or never again. */
 static bool
 take_message(struct session_receiver *r)
@@ -367,22 +402,8 @@ take_message(struct session_receiver *r)
 		end_receiver(r);
 		return false;
 	}
-	if (m.kind == HANDOVER_SESSION)
-		take_session(r, &m);
-	else if (m.kind == HANDOVER_COUNTS)
-		take_counts(r, m.text);
-	else if (m.kind == HANDOVER_COUNTERS)
-		counters_read_numbered(&r->names, m.text);
-	else if (m.kind == HANDOVER_SOURCES)
-		sources_take(r->control->model, m.text);
-	else if (m.kind == HANDOVER_CLOSED)
-		take_closed(r, &m);
-	else if (m.kind == HANDOVER_LATER)
-		receive_later(r, m.text);
-	else if (m.kind == HANDOVER_PASSED)
-		take_passed(r, m.text);
-	else if (m.kind == HANDOVER_REOPEN)
-		log_reopen();
+	if (takers[m.kind])
+		takers[m.kind](r, &m);
 	else
 		handover_drop(&m);
 	return true;
