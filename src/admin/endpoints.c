@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "commands/carry_over.h"
+#include "commands/records.h"
 #include "commands/state_file.h"
 #include "control/takeover.h"
 #include "http/http.h"
@@ -131,27 +132,11 @@ report_sockets(void *arg,
 }
 
 static void
-describe_changes(void *arg, FILE *out)
+describe_part(void *arg, enum handed_part part, FILE *out)
 {
 	const struct endpoints *s = arg;
 
-	carry_over_write(admin_env(s->admin), out);
-}
-
-static void
-describe_later(void *arg, FILE *out)
-{
-	const struct endpoints *s = arg;
-
-	carry_over_write_later(admin_env(s->admin), out);
-}
-
-static void
-describe_past(void *arg, FILE *out)
-{
-	const struct endpoints *s = arg;
-
-	carry_over_write_past(admin_env(s->admin), out);
+	records_write(admin_env(s->admin), part, out);
 }
 
 static void
@@ -264,9 +249,7 @@ endpoints_open(struct control *control, struct err *err)
 	    control, &(struct control_follower){.prepare = prepare_endpoints,
 	                 .commit = commit_endpoints,
 	                 .report = report_sockets,
-	                 .describe = describe_changes,
-	                 .describe_later = describe_later,
-	                 .describe_past = describe_past,
+	                 .describe = describe_part,
 	                 .take_later = take_later,
 	                 .take_rest = take_rest,
 	                 .enter = let_clients_in,

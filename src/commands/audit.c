@@ -11,8 +11,6 @@
 #include "base/printable.h"
 #include "control/later.h"
 
-#define KIND "change"
-
 void
 audit_init(struct audit *audit)
 {
@@ -64,16 +62,10 @@ audit_write(const struct audit *audit, FILE *out)
 		const struct audit_change *c = audit_at(audit, i);
 
 		fprintf(out,
-		    LATER KIND "\tid=%" PRIu64 "\tat=%" PRIu64
+		    AUDIT_LINE "id=%" PRIu64 "\tat=%" PRIu64
 		               "\twho=%s\twhat=%s\tbefore=%s\tafter=%s\n",
 		    c->id, c->wall_ms, c->who, c->what, c->before, c->after);
 	}
-}
-
-bool
-audit_reads(const char *line)
-{
-	return later_is(line, KIND);
 }
 
 void

@@ -16,6 +16,10 @@
 
 #include "base/numbered.h"
 #include "commands/peer.h"
+#include "control/later.h"
+
+/* The beginning of each line. */
+#define AUDIT_LINE LATER "change\t"
 
 #define AUDIT_KEPT 128
 
@@ -50,9 +54,6 @@ const struct audit_change *audit_at(const struct audit *audit, size_t i);
 
 /* Writes a line for each change (control/later.h). */
 void audit_write(const struct audit *audit, FILE *out);
-
-/* Returns whether the line is one of audit_write. */
-bool audit_reads(const char *line);
 
 /* Records the change that a line of audit_write has, unlogged and with its id;
  * the changes of this process come behind it. */

@@ -8,14 +8,10 @@
 
 #include "base/log.h"
 #include "base/text_out.h"
-#include "commands/audit.h"
 #include "commands/command.h"
-#include "commands/expiring.h"
+#include "commands/records.h"
 #include "commands/running.h"
 #include "control/counters_lines.h"
-#include "control/drains.h"
-#include "control/ejections_later.h"
-#include "control/events_later.h"
 #include "control/later.h"
 #include "model/model.h"
 #include "model/server_change.h"
@@ -88,60 +84,10 @@ carry_over_write(const struct command_env *env, FILE *out)
 }
 
 void
-carry_over_write_later(const struct command_env *env, FILE *out)
-{
-	if (env->expiring)
-		expiring_write(env->expiring, out);
-	drains_write(env->control, out);
-}
-
-void
-carry_over_write_past(const struct command_env *env, FILE *out)
-{
-	ejections_write(env->control, out);
-	audit_write(env->audit, out);
-	events_write(out);
-}
-
-static void
-log_left_out(const char *line, const char *why)
+carry_over_log_left_out(const char *line, const char *why)
 {
 	log_warning(
 	    "the former process's '%s' could not be done again: %s", line, why);
-}
-
-static const struct command *
-command_of(const char *words)
-{
-	for (size_t i = 0; i < commands_n; i++)
-		if (strcmp(commands[i].words, words) == 0)
-			return &commands[i];
-	return NULL;
-}
-
-/* Reads a line about later.  Ignores kinds that this process does not know: a
- * newer one may have written the line. */
-static void
-run_later(const struct command_env *env, const char *line)
-{
-	char words[80];
-	struct err err;
-
-	if (env->expiring && expiring_reads(line, words, sizeof(words))) {
-		if (!expiring_read(
-		        env->expiring, command_of(words), line, &err))
-			log_left_out(line, err.text);
-	} else if (audit_reads(line)) {
-		audit_read(env->audit, line);
-	} else if (events_reads(line)) {
-		events_read(line);
-	} else if (drains_reads(line)) {
-		if (!drains_read(env->control, line, &err))
-			log_left_out(line, err.text);
-	} else if (ejections_reads(line)) {
-		if (!ejections_read(env->control, line, &err))
-			log_left_out(line, err.text);
-	}
 }
 
 /* Sets the health that a line of write_health has.  The line has the form of a
@@ -245,7 +191,8 @@ run_line(const struct command_env *env, char *line)
 	}
 	(void)text_out_close(&out);
 	if (mode.failed)
-		log_left_out(copy, out.text ? out.text : "out of memory");
+		carry_over_log_left_out(
+		    copy, out.text ? out.text : "out of memory");
 	free(out.text);
 }
 
@@ -255,7 +202,7 @@ static bool
 comes_last(const char *line)
 {
 	static const char *const words[] = {
-	    "add server ", "del server ", "set pool ", LATER, "counter "};
+	    "add server ", "del server ", "set pool ", LATER, COUNTERS_LINE};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strncmp(line, words[i], strlen(words[i])) == 0)
@@ -329,11 +276,10 @@ carry_over_run(const struct command_env *env, const char *lines, bool last)
 		late |= comes_last(line);
 		if (!*line || late != last)
 			continue;
-		if (strncmp(line, LATER, strlen(LATER)) == 0)
-			run_later(env, line);
-		else if (counters_reads(line))
-			counters_read_named(control_model(env->control), line);
-		else if (!is_replaced(env, &bases, line))
+		/* A newer process may have written lines of other kinds. */
+		if (!records_read(env, line) &&
+		    strncmp(line, LATER, strlen(LATER)) != 0 &&
+		    !is_replaced(env, &bases, line))
 			run_line(env, line);
 	}
 	free(copy);

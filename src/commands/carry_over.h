@@ -16,19 +16,15 @@
  * lines that set the health of servers that are down or stopping. */
 void carry_over_write(const struct command_env *env, FILE *out);
 
-/* Writes when changes expire, and the drains, one a line (control/later.h):
- * both belong to the commands. */
-void carry_over_write_later(const struct command_env *env, FILE *out);
-
-/* Writes the ejections, the audit log and the events, one a line. */
-void carry_over_write_past(const struct command_env *env, FILE *out);
-
 /* Removes the lines about servers that the sources of sets have still to
  * report, and returns them, for free(3).  Returns NULL, with lines unchanged,
  * when memory is short. */
 char *carry_over_postpone(const struct command_env *env, char *lines);
 
-/* Runs the commands and reads the lines of control/later.h.  last: those from
+/* Logs that a line of the former process cannot be followed, and why. */
+void carry_over_log_left_out(const char *line, const char *why);
+
+/* Runs the commands and reads the lines of records.h.  last: those from
  * the first one on that needs control_start (servers that were added or
  * deleted, pools, what is to happen later); otherwise those before it.  Logs
  * what fails: the configuration may be another one. */

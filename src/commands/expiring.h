@@ -24,6 +24,10 @@
 
 #include "commands/command.h"
 #include "base/list.h"
+#include "control/later.h"
+
+/* The beginning of each line. */
+#define EXPIRING_LINE LATER "expires\t"
 
 #define EXPIRING_MIN_MS 100
 #define EXPIRING_MAX_MS (365ull * 86400 * 1000)
@@ -102,10 +106,6 @@ bool expiring_cancel(struct expiring *expiring, struct call *call, uint64_t id);
 /* Writes a line for each pending change that was not overruled
  * (control/later.h). */
 void expiring_write(const struct expiring *expiring, FILE *out);
-
-/* Returns whether the line is one that expiring_write writes, and copies the
- * words of its command. */
-bool expiring_reads(const char *line, char *out, size_t size);
 
 /* Reads a line of expiring_write, after the change was made again.  command:
  * the command with those words, or NULL.  A change whose end has passed expires

@@ -9,15 +9,13 @@
 #include "commands/expiring_internal.h"
 #include "control/later.h"
 
-#define KIND "expires"
-
 static void
 write_change(const struct expiring_change *c, FILE *out)
 {
 	fprintf(out,
-	    LATER KIND "\tends=%" PRIu64 "\tfor=%" PRIu64
-	               "\tcommand=%s\tnames=%s\tvalue=%s\tformer=%s"
-	               "\tconfigured=%s\tbase=%s",
+	    EXPIRING_LINE "ends=%" PRIu64 "\tfor=%" PRIu64
+	                  "\tcommand=%s\tnames=%s\tvalue=%s\tformer=%s"
+	                  "\tconfigured=%s\tbase=%s",
 	    c->ends_wall_ms, c->for_ms, c->command->words, c->names,
 	    c->setting.value, c->former, c->setting.configured,
 	    c->setting.base);
@@ -66,12 +64,6 @@ read_change(
 	c->ends_wall_ms = later_number(line, "ends");
 	read_peer(line, &c->who);
 	return c->ends_wall_ms > 0;
-}
-
-bool
-expiring_reads(const char *line, char *out, size_t size)
-{
-	return later_is(line, KIND) && later_text(line, "command", out, size);
 }
 
 bool

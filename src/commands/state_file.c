@@ -18,8 +18,7 @@
 #include "base/log.h"
 #include "base/sandbox.h"
 #include "base/text_out.h"
-#include "commands/carry_over.h"
-#include "control/counters_lines.h"
+#include "commands/records.h"
 #include "model/model.h"
 
 #define FIRST_LINE    "lfproxy-state 1\n"
@@ -39,10 +38,7 @@ static void
 put_state_lines(const struct state_file *state, FILE *out)
 {
 	fprintf(out, FIRST_LINE CONFIGURATION "%s\n", state->files);
-	carry_over_write(state->env, out);
-	carry_over_write_later(state->env, out);
-	carry_over_write_past(state->env, out);
-	counters_write_named(control_model(state->env->control), out);
+	records_write_file(state->env, out);
 }
 
 static bool

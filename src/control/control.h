@@ -56,6 +56,14 @@ struct control *control_new(
  * refuses something; the caller then calls control_free. */
 bool control_start(struct control *control, struct err *err) MUST_CHECK;
 
+/* The parts of what an upgrade passes on (commands/records.h), in order. */
+enum handed_part {
+	HANDED_COMMANDS, /* commands, before the successor serves */
+	HANDED_LATER,    /* lines of later.h about these; written with them */
+	HANDED_PAST, /* lines of later.h, written when this process leaves */
+	HANDED_MESSAGES, /* what session_sender.h sends as it changes */
+};
+
 /* The part of the layers above in a reload (reload.h) and an upgrade
  * (upgrade.h): these layers own the admin sockets and the HTTP port. */
 struct control_follower {
@@ -71,18 +79,13 @@ struct control_follower {
 	 * configured. */
 	void (*report)(void *arg,
 	    void (*add)(void *to, const struct addr *asked, int fd), void *to);
-	/* Writes what operators have changed, as commands, one on each line. */
-	void (*describe)(void *arg, FILE *out);
-	/* Writes when these changes are to end, in lines of later.h. */
-	void (*describe_later)(void *arg, FILE *out);
-	/* Writes what has happened so far, in such lines: called when this
-	 * process leaves. */
-	void (*describe_past)(void *arg, FILE *out);
+	/* Writes a part of what the next process gets, but for
+	 * HANDED_MESSAGES. */
+	void (*describe)(void *arg, enum handed_part part, FILE *out);
 	/* Makes the changes that had to wait for the servers of sets, before
 	 * this process takes over. */
 	void (*take_rest)(void *arg);
-	/* Takes over the lines that describe_later and describe_past of the
-	 * former process have written. */
+	/* Takes over lines of HANDED_LATER and HANDED_PAST. */
 	void (*take_later)(void *arg, const char *lines);
 	/* Lets clients in: the former process has left.  Further calls have no
 	 * effect. */

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNTER "counter "
-
 /* -- writing -- */
 
 /* Receives each object, with its line of successor.h. */
@@ -96,14 +94,14 @@ counters_write_numbered(struct counters_sent *sent, const struct model *model,
 static void
 write_named(void *arg, const struct counters *counters, const char *line)
 {
-	char object[sizeof(COUNTER) + SUCCESSOR_LINE_MAX];
+	char object[sizeof(COUNTERS_LINE) + SUCCESSOR_LINE_MAX];
 	size_t n = strlen(line);
 
 	/* A server's line is `server BACKEND NAME ADDRESS`.  A server at
 	 * another address goes on with its counters. */
 	if (strncmp(line, "server ", 7) == 0)
 		n = (size_t)(strchr(strchr(line + 7, ' ') + 1, ' ') - line);
-	snprintf(object, sizeof(object), COUNTER "%.*s", (int)n, line);
+	snprintf(object, sizeof(object), COUNTERS_LINE "%.*s", (int)n, line);
 	write_counters(counters, object, NULL, arg);
 }
 
@@ -148,12 +146,6 @@ counters_read_numbered(const struct names_known *names, char *lines)
 	}
 }
 
-bool
-counters_reads(const char *line)
-{
-	return strncmp(line, COUNTER, sizeof(COUNTER) - 1) == 0;
-}
-
 /* Returns the counters of the object whose name begins at *line, and moves
  * *line behind the name; NULL if there is none. */
 static struct counters *
@@ -183,7 +175,7 @@ counters_read_named(const struct model *model, char *line)
 {
 	struct counters *counters;
 
-	line += sizeof(COUNTER) - 1;
+	line += sizeof(COUNTERS_LINE) - 1;
 	counters = find_counters(model, &line);
 	read_counter(counters, line);
 }

@@ -19,6 +19,9 @@
 #include "model/model.h"
 #include "proxy/successor.h"
 
+/* The beginning of each line of the state file. */
+#define COUNTERS_LINE "counter "
+
 /* The sums that the other process has, in the order of the model's objects.
  * Starts zeroed. */
 struct counters_sent {
@@ -38,9 +41,6 @@ void counters_read_numbered(const struct names_known *names, char *lines);
 
 /* Writes all sums that are not 0. */
 void counters_write_named(const struct model *model, FILE *out);
-
-/* Returns whether the line is one of counters_write_named. */
-bool counters_reads(const char *line);
 
 /* Adds the sum of a line to the counter in the model.  Ignores objects and
  * counters that are not there.  Changes the line. */

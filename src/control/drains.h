@@ -28,6 +28,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "control/later.h"
 
 struct control;
 struct server;
@@ -35,6 +36,9 @@ struct server;
 #define DRAIN_KILL_MS     5000
 #define DRAIN_OVER_MIN_MS 1000
 #define DRAIN_OVER_MAX_MS (30ull * 86400 * 1000)
+
+/* The beginning of each line. */
+#define DRAINS_LINE LATER "drains\t"
 
 enum drain_phase { DRAIN_FADING, DRAIN_WAITING, DRAIN_KILLING };
 enum drain_then { DRAIN_THEN_NOTHING, DRAIN_THEN_KILL, DRAIN_THEN_MAINT };
@@ -80,9 +84,6 @@ bool control_drain_of(struct control *control, const struct server *server,
 
 /* Writes a line for each drain (later.h). */
 void drains_write(struct control *control, FILE *out);
-
-/* Returns whether the line is one of drains_write. */
-bool drains_reads(const char *line);
 
 /* Reads a line of drains_write, and goes on with that drain where it was.
  * Returns false with err set if the drain does not go on. */

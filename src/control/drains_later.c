@@ -12,15 +12,13 @@
 #include "model/server.h"
 #include "model/server_operator.h"
 
-#define KIND "drains"
-
 static void
 write_drain(const struct drain *d, FILE *out)
 {
 	fprintf(out,
-	    LATER KIND "\tserver=%s/%s\tphase=%s\tover=%" PRIu64
-	               "\tthen=%s\tfrom=%" PRIu64 "\tphase_from=%" PRIu64
-	               "\twas=%s\tbegan=%u\tkill=%u\tnotes=%u\tfirst=%u\n",
+	    DRAINS_LINE "server=%s/%s\tphase=%s\tover=%" PRIu64
+	                "\tthen=%s\tfrom=%" PRIu64 "\tphase_from=%" PRIu64
+	                "\twas=%s\tbegan=%u\tkill=%u\tnotes=%u\tfirst=%u\n",
 	    d->backend, d->server, drain_phase_name(d->phase), d->order.over_ms,
 	    drain_then_name(d->order.then), d->from_wall_ms,
 	    d->from_wall_ms + (d->phase_from_ms - d->from_ms),
@@ -107,12 +105,6 @@ go_on_with_drain(struct drain *d, struct server *server, uint64_t fade_first)
 		operator_set_admin(server, SERVER_DRAIN);
 	}
 	timed_task_schedule(&d->task, first_ms);
-}
-
-bool
-drains_reads(const char *line)
-{
-	return later_is(line, KIND);
 }
 
 bool

@@ -10,8 +10,6 @@
 #include "control/later.h"
 #include "model/ejection.h"
 
-#define KIND "ejected"
-
 static void
 write_ejection(const struct server *s, FILE *out)
 {
@@ -19,9 +17,9 @@ write_ejection(const struct server *s, FILE *out)
 	char address[ADDR_TEXT_SIZE];
 
 	fprintf(out,
-	    LATER KIND "\tserver=%s/%s\taddress=%s\tejected=%d\tlevel=%u"
-	               "\tpasses=%u\tfrom=%" PRIu64 "\tuntil=%" PRIu64
-	               "\tback=%" PRIu64 "\n",
+	    EJECTIONS_LINE "server=%s/%s\taddress=%s\tejected=%d\tlevel=%u"
+	                   "\tpasses=%u\tfrom=%" PRIu64 "\tuntil=%" PRIu64
+	                   "\tback=%" PRIu64 "\n",
 	    s->backend->spec->name, s->spec->name,
 	    addr_text(server_addr(s), address), p->ejected, p->level, p->passes,
 	    later_to_wall_ms(p->ejected_ms), later_to_wall_ms(p->until_ms),
@@ -34,12 +32,6 @@ ejections_write(struct control *control, FILE *out)
 	model_for_each_server (s, control->model)
 		if (s->state->passive.level > 0)
 			write_ejection(s, out);
-}
-
-bool
-ejections_reads(const char *line)
-{
-	return later_is(line, KIND);
 }
 
 bool

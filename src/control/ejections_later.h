@@ -11,15 +11,16 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "control/later.h"
+
+/* The beginning of each line. */
+#define EJECTIONS_LINE LATER "ejected\t"
 
 struct control;
 
 /* Writes a line for each server that is ejected, or was so that its next
  * ejection lasts longer (model/ejection.h). */
 void ejections_write(struct control *control, FILE *out);
-
-/* Returns whether the line is one of ejections_write. */
-bool ejections_reads(const char *line);
 
 /* Ejects the server of a line until the time that the line has.  Returns false
  * with err set if the server is gone or has another address. */

@@ -9,14 +9,12 @@
 #include "base/events.h"
 #include "control/later.h"
 
-#define KIND "event"
-
 static void
 write_event(const struct event *e, uint64_t number, FILE *out)
 {
 	fprintf(out,
-	    LATER KIND "\tnumber=%" PRIu64 "\tat=%" PRIu64
-	               "\tkind=%s\tlevel=%s\tabout=%s\ttext=%s\n",
+	    EVENTS_LINE "number=%" PRIu64 "\tat=%" PRIu64
+	                "\tkind=%s\tlevel=%s\tabout=%s\ttext=%s\n",
 	    number, e->wall_us / 1000, event_name(e->kind),
 	    event_level_name(e->level), e->about, e->text);
 }
@@ -35,12 +33,6 @@ events_write_after(uint64_t after, FILE *out)
 		if (events_at(i)->number > after &&
 		    events_at(i)->kind != EVENT_STOP)
 			write_event(events_at(i), 0, out);
-}
-
-bool
-events_reads(const char *line)
-{
-	return later_is(line, KIND);
 }
 
 static enum log_level

@@ -11,15 +11,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "control/later.h"
+
+/* The beginning of each line. */
+#define EVENTS_LINE LATER "event\t"
+
 /* Writes a line for each event. */
 void events_write(FILE *out);
 
 /* Writes a line for each event with a number above after, but for those of this
  * process's end.  The reader gives these events the next numbers of its own. */
 void events_write_after(uint64_t after, FILE *out);
-
-/* Returns whether the line is one of events_write. */
-bool events_reads(const char *line);
 
 /* Adds the event of a line, unlogged.  Ignores kinds that this process does not
  * know. */

@@ -205,22 +205,32 @@ on_settled(void *arg, uint32_t passed, bool lost)
 	finish_upgrade(u, !lost);
 }
 
+/* Returns a part that the follower describes, for free(3), or NULL when memory
+ * is short. */
+static char *
+collect_part(struct control *c, enum handed_part part)
+{
+	struct text_out out;
+
+	if (!text_out_open(&out))
+		return NULL;
+	if (c->follower.describe)
+		c->follower.describe(c->follower.arg, part, out.stream);
+	return text_out_close(&out) ? out.text : NULL;
+}
+
 /* Adds what has happened so far to the lines of later.h.  Without memory the
  * successor goes without it. */
 static void
 add_past(struct upgrade *u)
 {
-	struct control *c = u->control;
-	struct text_out out;
+	char *past = collect_part(u->control, HANDED_PAST), *both;
 
-	if (!c->follower.describe_past || !text_out_open(&out))
-		return;
-	fputs(u->later, out.stream);
-	c->follower.describe_past(c->follower.arg, out.stream);
-	if (!text_out_close(&out))
-		return;
-	free(u->later);
-	u->later = out.text;
+	if (past && asprintf(&both, "%s%s", u->later, past) >= 0) {
+		free(u->later);
+		u->later = both;
+	}
+	free(past);
 }
 
 /* Leaves the sockets to the other process, which serves, and begins to send
@@ -475,26 +485,13 @@ on_upgrade_deadline(struct timed_task *task, uint64_t now_ms)
 
 /* -- the beginning -- */
 
-/* Returns the text that the follower writes, for free(3), or NULL. */
-static char *
-collect_text(struct control *c, void (*describe)(void *arg, FILE *out))
-{
-	struct text_out out;
-
-	if (!text_out_open(&out))
-		return NULL;
-	if (describe)
-		describe(c->follower.arg, out.stream);
-	return text_out_close(&out) ? out.text : NULL;
-}
-
 static bool
 collect_changes(struct upgrade *u)
 {
 	struct control *c = u->control;
 
-	u->unsent = u->commands = collect_text(c, c->follower.describe);
-	u->later = collect_text(c, c->follower.describe_later);
+	u->unsent = u->commands = collect_part(c, HANDED_COMMANDS);
+	u->later = collect_part(c, HANDED_LATER);
 	return u->commands && u->later;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "commands/command.h"
+#include "commands/records.h"
 #include "admin/endpoints.h"
 #include "base/events.h"
 #include "base/fault.h"
@@ -304,6 +305,9 @@ run_action(const struct options *options)
 		return EXIT_STATUS_OK;
 	case OPTIONS_LIST_COMMANDS:
 		admin_list_commands(stdout);
+		return EXIT_STATUS_OK;
+	case OPTIONS_LIST_RECORDS:
+		records_list(stdout);
 		return EXIT_STATUS_OK;
 	case OPTIONS_RELOAD:
 		return reload_process(options->pid);

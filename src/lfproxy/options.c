@@ -18,7 +18,7 @@
 static const char letters[] = "+:c:l:s:b:k:n:a:x:tTVh";
 
 /* The values of long options without a letter. */
-enum { LIST_KEYS = 256, LIST_COMMANDS, RELOAD };
+enum { LIST_KEYS = 256, LIST_COMMANDS, LIST_RECORDS, RELOAD };
 
 static const struct option long_options[] = {
     {"config", required_argument, NULL, 'c'},
@@ -36,6 +36,7 @@ static const struct option long_options[] = {
     {"reload", required_argument, NULL, RELOAD},
     {"list-keys", no_argument, NULL, LIST_KEYS},
     {"list-commands", no_argument, NULL, LIST_COMMANDS},
+    {"list-records", no_argument, NULL, LIST_RECORDS},
     {NULL, 0, NULL, 0},
 };
 
@@ -264,6 +265,7 @@ set_action(struct options *o, int found)
 	    {'h', OPTIONS_HELP},
 	    {LIST_KEYS, OPTIONS_LIST_KEYS},
 	    {LIST_COMMANDS, OPTIONS_LIST_COMMANDS},
+	    {LIST_RECORDS, OPTIONS_LIST_RECORDS},
 	};
 
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)

@@ -21,6 +21,7 @@ enum options_action {
 	OPTIONS_HELP,          /* -h */
 	OPTIONS_LIST_KEYS,     /* --list-keys, for the check of man pages */
 	OPTIONS_LIST_COMMANDS, /* --list-commands, likewise */
+	OPTIONS_LIST_RECORDS,  /* --list-records, likewise */
 };
 
 /* RUN, TEST and PRINT take their configuration either from the files or from

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # What outlives a process: each kind of record goes along to the next process, in
-# an upgrade, and over a stop and a start by the state file.
+# an upgrade, and over a stop and a start by the state file.  A test's name begins
+# with that of the record.
 
 # shellcheck disable=SC2030,SC2031 # each test has its own LFPROXY_PID
 
@@ -59,6 +60,76 @@ goes_along() {
 	stop_lfproxy
 }
 
+# goes_over SEE: the same for records that only an upgrade takes along.
+goes_over() {
+	local before
+
+	before=$("$1")
+	[ -n "$before" ] || fail "$1 prints nothing"
+	upgrade
+	wait_for 10 shows "$1" "$before" || fail "was: $before"$'\n'"is: $("$1")"
+}
+
+@test "records: each one has a test" {
+	run -0 "$LFPROXY" --list-records
+	for line in "${lines[@]}"; do
+		[[ $line != left_out* ]] || continue
+		grep -q "^@test \"records: ${line%%$'\t'*}: " \
+		    "$BATS_TEST_FILENAME" || fail "no test of $line"
+	done
+	[ ${#lines[@]} -gt 10 ]
+}
+
+settings() {
+	ctl show drift | sed -n 's/: .* -> /: /p'
+}
+
+@test "records: settings: what operators have changed holds" {
+	begin_kept
+	ctl set weight app/a 50
+	ctl set maxconn server app/a 7
+	ctl set server app/r state maint
+	ctl set maxconn frontend web 70
+	ctl set pool main threads 3
+	equal "changes" 5 "$(settings | wc -l)"
+	goes_along settings
+}
+
+healths() {
+	stat_of app a status
+	stat_of app r status
+}
+
+@test "records: health: servers stay down and stopping" {
+	begin_kept
+	ctl set server app/a health down
+	ctl set server app/r health stopping
+	equal "health" 'DOWN NOLB' "$(healths | xargs)"
+	goes_along healths
+}
+
+expiring() {
+	ctl show expiring | sed -E 's/ in [0-9.]+[mh][0-9smh]*/ in time/'
+}
+
+@test "records: expires: changes for a time end then" {
+	begin_kept
+	ctl set weight app/a 50 for 30m
+	ctl disable server app/r for 30m
+	equal "changes" 2 "$(expiring | grep -c ' in time')"
+	goes_along expiring
+}
+
+drains() {
+	ctl show drains json | grep -oE '"(server|phase|over_ms|then)":[^,}]*'
+}
+
+@test "records: drains: they go on" {
+	begin_kept
+	ctl drain server app/a over 1h then maint
+	goes_along drains
+}
+
 events() {
 	ctl show events
 }
@@ -76,7 +147,7 @@ ends_well() {
 	shows events ' upgrade -: process '
 }
 
-@test "records: events keep their numbers, and new ones follow" {
+@test "records: events: they keep their numbers, and new ones follow" {
 	local before
 
 	begin_kept
@@ -102,7 +173,7 @@ ends_well() {
 
 # Events that are gone leave numbers behind, and so many come at once that the
 # channel is full meanwhile.
-@test "records: of a thousand events the last ones go along" {
+@test "records: events: of a thousand the last ones go along" {
 	local i before
 
 	begin_kept
@@ -128,7 +199,7 @@ changes() {
 	ctl show changes
 }
 
-@test "records: changes keep their ids, and new ones follow" {
+@test "records: changes: they keep their ids, and new ones follow" {
 	begin_kept
 	ctl set weight app/a 50
 	ctl set weight app/a 60
@@ -143,7 +214,7 @@ is_ejected() {
 	[ "$(stat_of app r status)" = 'DOWN (ejected)' ]
 }
 
-@test "records: an ejection lasts as long as it was to" {
+@test "records: ejected: a server is until the time when it was to be back" {
 	begin_kept
 	fetch "http://$PORT/" >/dev/null
 	fetch "http://$PORT/" >/dev/null
@@ -172,7 +243,7 @@ counted() {
 	    [ "$(stat_of app BACKEND stot)" = "$1" ]
 }
 
-@test "records: counters go on, those of added servers as well" {
+@test "records: counters: they go on, those of added servers as well" {
 	local i
 
 	begin_kept
@@ -190,4 +261,56 @@ counted() {
 	fetch "http://$PORT/" >/dev/null
 	wait_for 10 counted 5
 	stop_lfproxy
+}
+
+sessions() {
+	ctl show sess json | grep -oE '"(id|state)":"[^"]*"'
+}
+
+@test "records: sessions: they go on" {
+	slow_server s
+	begin_with s
+	asks one one
+	wait_for 10 has_line s 'got one'
+	goes_over sessions
+	signal s USR1
+	answers one one
+	stop_newest
+}
+
+sources() {
+	ctl show table web | grep -oE '(key|conn_cnt|tokens)=[^ ]*'
+}
+
+counts_two() {
+	[[ $(sources) == *conn_cnt=2* ]]
+}
+
+@test "records: sources: their use of limits counts on" {
+	start_app a
+	site >"$T/lfproxy.ini"
+	sed -i 's|^\[frontend web\]|&\nlimit = rate=1/h burst=5|' "$T/lfproxy.ini"
+	begin_again
+	fetch "http://$PORT/" >/dev/null
+	fetch "http://$PORT/" >/dev/null
+	wait_for 10 counts_two
+	goes_over sources
+	stop_newest
+}
+
+closed() {
+	ctl show closed
+}
+
+two_closed() {
+	[ "$(closed | wc -l)" = 2 ]
+}
+
+@test "records: closed: sessions that have ended are shown" {
+	begin_kept
+	fetch "http://$PORT/" >/dev/null
+	fetch "http://$PORT/" >/dev/null
+	wait_for 10 two_closed
+	goes_over closed
+	stop_newest
 }

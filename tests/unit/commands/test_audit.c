@@ -57,10 +57,8 @@ hand_over(struct audit *to)
 	fclose(out);
 	rest = text;
 	while ((line = strsep(&rest, "\n")))
-		if (*line) {
-			assert_true(audit_reads(line));
+		if (*line)
 			audit_read(to, line);
-		}
 	free(text);
 }
 
