@@ -29,8 +29,8 @@ set_threads(
 		    pools, pool, wish.min, wish.max, err);
 	if (wish.is_auto) {
 		pool_cpus(pool, &cpus);
-		wish.classes[0].threads = threads_auto(&cpus);
-		wish.classes_n = 1;
+		return pools_set_threads_auto(
+		    pools, pool, threads_auto(&cpus), err);
 	}
 	return pools_set_threads(
 	    pools, pool, wish.classes, wish.classes_n, err);
@@ -160,6 +160,8 @@ value_now(struct pools *pools, struct pool *pool, enum pool_setting setting,
 	pool_status(pool, &status);
 	switch (setting) {
 	case SET_THREADS:
+		if (pools_threads_are_auto(pools, pool))
+			return "auto";
 		return pools_threads_text(pools, pool, space);
 	case SET_SHARDS:
 		snprintf(space, SPACE_SIZE, "%u", pool_shards_wanted(pool));

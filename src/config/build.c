@@ -323,9 +323,11 @@ complete_pool(
 	struct err err;
 
 	if (pool->threads_auto) {
-		pool->classes[0] = (struct pool_class){
-		    .threads =
-		        threads_auto(pool->cpus_given ? &pool->cpus : NULL)};
+		pool->threads_auto =
+		    threads_auto(pool->cpus_given ? &pool->cpus : NULL);
+		/* Spare threads come with build_pools. */
+		pool->classes[0] =
+		    (struct pool_class){.threads = pool->threads_auto};
 		pool->classes_n = 1;
 	}
 	if (pool->shards_auto)
@@ -523,6 +525,7 @@ build_spec(
 		build_track(b.spec, errors);
 		build_lists(b.spec, errors);
 		build_tls(b.spec, present, draft, errors);
+		build_pools(b.spec);
 	}
 	if (errors->n != errors_before) {
 		spec_free(b.spec);

@@ -92,6 +92,10 @@ void build_lists(struct spec *spec, struct err_list *errors);
  * are empty or not used. */
 void build_list_warnings(const struct spec *spec, struct err_list *warnings);
 
+/* Finds the pools whose sessions make TLS handshakes, and sets their automatic
+ * threads.  Also called after servers with TLS were added or deleted. */
+void build_pools(struct spec *spec);
+
 /* Makes the contexts of the [tls] sections, for the roles in which they are
  * used, and so reads all of their files.  Adds an error for each fault, at the
  * line of the key or of the listen or server.  present: as in config_load_all.

@@ -84,6 +84,8 @@ config_add_server(struct spec *spec, struct backend_spec *backend,
 	build_check_set_name(backend, s, errors);
 	build_track(spec, errors);
 	build_tls_server(spec, backend, s, errors);
+	if (server_spec_has_tls(backend, s))
+		build_pools(spec);
 	return errors->n == errors_before;
 }
 
@@ -135,8 +137,10 @@ config_del_server(struct spec *spec, struct backend_spec *backend,
 {
 	struct server_spec *s = server_named(backend, name);
 	size_t errors_before = errors->n;
+	bool has_tls;
 
 	ENSURE(s && !s->set.is_set);
+	has_tls = server_spec_has_tls(backend, s);
 	if (!s->added && !remember_deleted(backend, name)) {
 		err_list_add(errors, NULL, 0, "out of memory");
 		return false;
@@ -146,6 +150,8 @@ config_del_server(struct spec *spec, struct backend_spec *backend,
 	memmove(s, s + 1,
 	    (size_t)(&backend->servers[--backend->servers_n] - s) * sizeof(*s));
 	INDEX_NAMES(backend, servers);
+	if (has_tls)
+		build_pools(spec);
 	/* The servers behind the deleted one have moved: resolve `track`
 	 * again. */
 	build_track(spec, errors);

@@ -193,7 +193,7 @@ static const struct key resolver_keys[] = {
     {.name = NULL}};
 
 static const struct key pool_keys[] = {
-    {"threads", "threads of the pool; auto: one for each usable CPU",
+    {"threads", "threads of the pool; auto: one for each usable CPU, two with TLS",
         VALUE(threads), DEFAULT("auto")},
     {"shards", "handle sets with a leader each; auto: one for two threads",
         VALUE(shards), DEFAULT("auto")},
@@ -204,7 +204,7 @@ static const struct key pool_keys[] = {
     {"cpus", "CPUs that the threads run on",
         VALUE(cpus), DEFAULT("all")},
     {"handshake_threads",
-        "threads that may be in TLS handshakes; auto: all but one",
+        "threads that may be in TLS handshakes; auto: one for each CPU",
         VALUE(auto_number), LIMITS(1, POOL_THREADS_MAX),
         POOL(handshake_threads), DEFAULT("auto")},
     {"handshake_nice",

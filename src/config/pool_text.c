@@ -145,6 +145,14 @@ threads_auto(const cpu_set_t *cpus)
 	return n < POOL_THREADS_MAX ? n : POOL_THREADS_MAX;
 }
 
+unsigned
+threads_for_cpus(unsigned cpus, bool has_tls)
+{
+	unsigned n = has_tls ? 2 * cpus : cpus;
+
+	return n < POOL_THREADS_MAX ? n : POOL_THREADS_MAX;
+}
+
 const char *
 threads_text(const struct pool_class *classes, unsigned classes_n,
     char out[THREADS_TEXT_SIZE])

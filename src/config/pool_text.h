@@ -32,8 +32,13 @@ bool threads_parse(
     const char *s, struct threads_wish *ret_wish, struct err *err) MUST_CHECK;
 
 /* Returns the number of CPUs that the process may use, among `cpus` unless it
- * is NULL: one thread for each. */
+ * is NULL. */
 unsigned threads_auto(const cpu_set_t *cpus);
+
+/* Returns the number of threads for that many CPUs: one for each.  Where TLS
+ * handshakes are made there is a spare thread for each CPU as well: handshakes
+ * may then compute on all of them, and threads are left for other turns. */
+unsigned threads_for_cpus(unsigned cpus, bool has_tls);
 
 #define THREADS_TEXT_SIZE 80
 
@@ -54,9 +59,10 @@ bool handshake_threads_parse(
 /* Writes the number; 0 is written as `auto`.  Returns out. */
 const char *handshake_threads_text(unsigned n, char out[THREADS_TEXT_SIZE]);
 
-/* Returns the number of shards: one for every two threads, or a single one.  A
- * shard's second thread costs little and covers for a leader in a long turn; a
- * third and fourth wake each other more than they do (tests/lab/README.md). */
+/* Returns the number of shards for that many threads, without spare ones: one
+ * for every two, or a single one.  A shard's second thread costs little and
+ * covers for a leader in a long turn; a third and fourth wake each other more
+ * than they do (tests/lab/README.md). */
 unsigned shards_auto(unsigned threads);
 
 /* Returns whether that number of threads, the fewest there will be, can serve

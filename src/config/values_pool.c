@@ -21,6 +21,7 @@ parse_threads(const struct value *v)
 		return value_fail(v, "%s", err.text);
 	memcpy(pool->classes, wish.classes, sizeof(pool->classes));
 	pool->classes_n = wish.classes_n;
+	/* build.c has more to say once the section was read. */
 	pool->threads_auto = wish.is_auto;
 	pool->threads_min = wish.min;
 	pool->threads_max = wish.max;

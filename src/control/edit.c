@@ -96,6 +96,7 @@ control_publish_edit(struct control *control, struct model *model)
 {
 	control_publish_model(control, model);
 	control_follow_bandwidth(control);
+	pools_follow(control->pools, model->spec);
 	listeners_follow(control->listeners, model);
 	/* The former model has no part in the states of new servers.  Servers
 	 * with names were reported when they got their addresses. */

@@ -338,6 +338,14 @@ change_shards(
 	return true;
 }
 
+unsigned
+pools_own_threads(const struct pools *pools, const struct pool *pool)
+{
+	const struct pools_entry *e = pools_entry_of(pools, pool);
+
+	return e->threads_auto > 0 ? e->threads_auto : pool_threads(pool);
+}
+
 /* Sets the threads.  With shards = auto, also sets the shards to suit `fewest`,
  * the fewest threads that there may be, unless that is 0.  A pool never has
  * more shards than threads. */
@@ -361,16 +369,19 @@ change_threads(struct pools *pools, struct pool *pool, unsigned fewest,
 	return suitable <= before || change_shards(pools, pool, suitable, err);
 }
 
-bool
-pools_set_threads(struct pools *pools, struct pool *pool,
+/* Sets the threads: automatic ones for so many CPUs, unless that is 0. */
+static bool
+set_threads(struct pools *pools, struct pool *pool, unsigned cpus,
     const struct pool_class *classes, unsigned classes_n, struct err *err)
 {
+	struct pools_entry *e = pools_entry_of(pools, pool);
 	unsigned before = pool_threads(pool);
+	unsigned own = cpus > 0 ? cpus : pool_class_threads(classes, classes_n);
 
-	if (!change_threads(pools, pool, pool_class_threads(classes, classes_n),
-	        classes, classes_n, err))
+	if (!change_threads(pools, pool, own, classes, classes_n, err))
 		return false;
-	pools_entry_of(pools, pool)->autoscaled = false;
+	e->autoscaled = false;
+	e->threads_auto = cpus;
 	log_pool(pool, "%u thread%s now, %u before", pool_threads(pool),
 	    text_s(pool_threads(pool)), before);
 	follow_change(pools);
@@ -378,11 +389,28 @@ pools_set_threads(struct pools *pools, struct pool *pool,
 }
 
 bool
+pools_set_threads(struct pools *pools, struct pool *pool,
+    const struct pool_class *classes, unsigned classes_n, struct err *err)
+{
+	return set_threads(pools, pool, 0, classes, classes_n, err);
+}
+
+bool
+pools_set_threads_auto(
+    struct pools *pools, struct pool *pool, unsigned cpus, struct err *err)
+{
+	struct pool_class class = {.threads = threads_for_cpus(cpus,
+	                               pools_entry_of(pools, pool)->has_tls)};
+
+	return set_threads(pools, pool, cpus, &class, 1, err);
+}
+
+bool
 pools_set_shards(
     struct pools *pools, struct pool *pool, unsigned shards, struct err *err)
 {
 	struct pools_entry *e = pools_entry_of(pools, pool);
-	unsigned threads = pool_threads(pool), max;
+	unsigned threads = pools_own_threads(pools, pool), max;
 	bool autoscaled = pools_autoscale(pools, pool, &threads, &max);
 	unsigned suitable = shards > 0 ? shards : shards_auto(threads);
 
@@ -450,6 +478,7 @@ pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
 	if (!change_threads(pools, pool, min, &class, 1, err))
 		return false;
 	log_pool(pool, "%u to %u thread%s now, by load", min, max, text_s(max));
+	e->threads_auto = 0;
 	autoscale_init(&e->autoscale, min, max);
 	e->autoscaled = min < max;
 	if (e->autoscaled && !ev_is_active(&pools->scale))

@@ -70,6 +70,10 @@ void pools_cancel(struct pools *pools);
 void pools_apply(struct pools *pools, const struct spec *before,
     const struct spec *spec, struct changes *changes);
 
+/* Sets the automatic threads of pools whose sessions make TLS handshakes since
+ * the spec was edited, or no longer make any. */
+void pools_follow(struct pools *pools, const struct spec *spec);
+
 /* Ends leaving pools that have no session left.  in_use is listeners_use, and
  * listeners its argument.  Called about once a second. */
 void pools_reap(struct pools *pools,
@@ -107,6 +111,10 @@ bool pools_setting_at(struct pools *pools, const struct pool_spec *spec,
 bool pools_set_threads(struct pools *pools, struct pool *pool,
     const struct pool_class *classes, unsigned classes_n,
     struct err *err) MUST_CHECK;
+/* Sets the threads to automatic ones for that many CPUs; see
+ * threads_for_cpus.  The number then follows the spec (pools_follow). */
+bool pools_set_threads_auto(struct pools *pools, struct pool *pool,
+    unsigned cpus, struct err *err) MUST_CHECK;
 /* Sets the number of shards, 0 for auto, and moves the pool's sessions to them.
  */
 bool pools_set_shards(struct pools *pools, struct pool *pool, unsigned shards,
@@ -125,10 +133,12 @@ bool pools_set_cpus(struct pools *pools, struct pool *pool,
  * ends autoscaling. */
 bool pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
     unsigned max, struct err *err) MUST_CHECK;
-/* Writes the threads in force, in the syntax of the configuration.  Returns
- * out. */
+/* Writes the threads in force, in the syntax of the configuration, automatic
+ * ones as their number.  Returns out. */
 const char *pools_threads_text(const struct pools *pools,
     const struct pool *pool, char out[THREADS_TEXT_SIZE]);
+/* Returns whether the threads are automatic. */
+bool pools_threads_are_auto(const struct pools *pools, const struct pool *pool);
 /* Gets the range of threads of an autoscaled pool.  Returns false if the pool
  * is not autoscaled. */
 bool pools_autoscale(const struct pools *pools, const struct pool *pool,

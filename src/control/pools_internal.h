@@ -15,6 +15,9 @@ struct pools_entry {
 	struct pool *pool;
 	bool autoscaled;
 	bool shards_auto; /* as many as suit the number of threads */
+	bool has_tls;     /* as in the spec */
+	/* Threads are automatic, for that many CPUs; 0: they are not. */
+	unsigned threads_auto;
 	bool fresh;       /* between pools_prepare and pools_apply or _cancel */
 	bool leaving;     /* not in the present spec */
 	bool idle;        /* leaving and without work since idle_at */
@@ -47,6 +50,9 @@ void pools_watch(struct pools *pools);
 
 /* Ends the pool's threads, and frees the pool and its entry. */
 void pools_entry_drop(struct pools *pools, struct pools_entry *entry);
+
+/* Returns the number of the pool's threads without the spare ones. */
+unsigned pools_own_threads(const struct pools *pools, const struct pool *pool);
 
 /* Forgets the measured load of the pool's shards and sessions, because the
  * shards change.  Defined in pools_shift.c. */

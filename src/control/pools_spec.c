@@ -10,6 +10,7 @@
 #include "base/events.h"
 #include "base/fault.h"
 #include "base/grace.h"
+#include "base/log.h"
 #include "base/thread.h"
 #include "config/cpus.h"
 #include "config/pool_text.h"
@@ -35,6 +36,12 @@ pools_threads_text(const struct pools *pools, const struct pool *pool,
 	if (pools_autoscale(pools, pool, &min, &max))
 		return range_text(min, max, out);
 	return threads_text(classes, pool_classes(pool, classes), out);
+}
+
+bool
+pools_threads_are_auto(const struct pools *pools, const struct pool *pool)
+{
+	return pools_entry_of(pools, pool)->threads_auto > 0;
 }
 
 /* -- settings of a running pool -- */
@@ -66,6 +73,9 @@ static bool
 set_spec_threads(struct pools *pools, struct pool *pool,
     const struct pool_spec *spec, struct err *err)
 {
+	if (spec->threads_auto > 0)
+		return pools_set_threads_auto(
+		    pools, pool, spec->threads_auto, err);
 	return spec->threads_max > 0
 	           ? pools_set_autoscale(
 	                 pools, pool, spec->threads_min, spec->threads_max, err)
@@ -251,13 +261,10 @@ static void
 follow_threads(
     const struct pools *pools, struct pool *pool, char out[SETTING_TEXT_SIZE])
 {
-	struct pool_class classes[POOL_CLASSES_MAX];
-	unsigned min, max, n;
+	unsigned min, max;
 
-	if (!pools_autoscale(pools, pool, &min, &max)) {
-		n = pool_classes(pool, classes);
-		min = pool_class_threads(classes, n);
-	}
+	if (!pools_autoscale(pools, pool, &min, &max))
+		min = pools_own_threads(pools, pool);
 	snprintf(out, SETTING_TEXT_SIZE, "%u", shards_auto(min));
 }
 
@@ -310,6 +317,9 @@ is_other(const struct pool_spec *before, const struct pool_spec *spec, size_t i)
 
 	if (!before)
 		return true;
+	if (i == SETTING_THREADS &&
+	    (before->threads_auto || spec->threads_auto))
+		return !before->threads_auto != !spec->threads_auto;
 	if (i == SETTING_SHARDS && (before->shards_auto || spec->shards_auto))
 		return before->shards_auto != spec->shards_auto;
 	pool_settings[i].wanted(before, from);
@@ -337,20 +347,26 @@ apply_settings(struct pools *pools, struct pools_entry *e,
     const struct pool_spec *before, const struct pool_spec *spec,
     struct changes *changes)
 {
-	bool fewer = is_other(before, spec, SETTING_THREADS) &&
-	             fewest_threads(spec) < pool_shards_wanted(e->pool);
-	bool follows = fewer || is_other(before, spec, SETTING_SHARDS) ||
-	               (e->shards_auto && spec->shards_auto);
+	bool threads = is_other(before, spec, SETTING_THREADS) ||
+	               (e->threads_auto > 0 && spec->threads_auto > 0);
+	bool fewer =
+	    threads && fewest_threads(spec) < pool_shards_wanted(e->pool);
+	bool shards = fewer || is_other(before, spec, SETTING_SHARDS) ||
+	              (e->shards_auto && spec->shards_auto);
 
+	if (threads)
+		e->threads_auto = spec->threads_auto;
 	/* Let apply_setting report the number of shards by itself. */
-	if (follows)
+	if (shards)
 		e->shards_auto = false;
 	if (fewer)
 		reduce_shards(pools, e->pool, spec, changes);
 	for (size_t i = 0; i < POOL_SETTINGS; i++)
-		if (i == SETTING_SHARDS ? follows : is_other(before, spec, i))
+		if (i == SETTING_THREADS  ? threads
+		    : i == SETTING_SHARDS ? shards
+		                          : is_other(before, spec, i))
 			apply_setting(pools, e->pool, spec, i, changes);
-	if (follows)
+	if (shards)
 		e->shards_auto = spec->shards_auto;
 }
 
@@ -480,12 +496,31 @@ pools_apply(struct pools *pools, const struct spec *before,
 		    pools_entry_find(pools, spec->pools[i].name);
 
 		e->leaving = e->idle = e->fresh = false;
+		e->has_tls = spec->pools[i].has_tls;
 		apply_settings(pools, e,
 		    before && name_table_find(INDEXED_TABLE(before, pools),
 		                  spec->pools[i].name, &at)
 		        ? &before->pools[at]
 		        : NULL,
 		    &spec->pools[i], changes);
+	}
+}
+
+void
+pools_follow(struct pools *pools, const struct spec *spec)
+{
+	for (size_t i = 0; i < spec->pools_n; i++) {
+		struct pools_entry *e =
+		    pools_entry_find(pools, spec->pools[i].name);
+		struct err err;
+
+		if (e->has_tls == spec->pools[i].has_tls)
+			continue;
+		e->has_tls = spec->pools[i].has_tls;
+		if (e->threads_auto > 0 && !pools_set_threads_auto(pools,
+		                               e->pool, e->threads_auto, &err))
+			log_warning("pool %s: the threads stay as they are: %s",
+			    pool_name(e->pool), err.text);
 	}
 }
 

@@ -172,8 +172,8 @@ void pool_set_policy(struct pool *pool, enum policy_kind policy);
 /* Sets which parked member is promoted. */
 void pool_set_order(struct pool *pool, enum promotion_order order);
 /* Sets how many turns that were declared long run at once; more than the pool
- * has threads are as many as these.  0: one less than the threads, at least
- * 1. */
+ * has threads are as many as these.  0: one for each CPU, but one less than the
+ * threads, at least 1. */
 void pool_set_long_turns(struct pool *pool, unsigned long_turns);
 #define POOL_NICE_IDLE 20
 /* Makes threads nicer by that much, 0 to 19, while they run turns that were

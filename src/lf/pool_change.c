@@ -240,6 +240,7 @@ pool_set_cpus(struct pool *pool, const cpu_set_t *cpus, struct err *err)
 		return err_set(err, "the CPUs are refused: %s", strerror(rc));
 	}
 	pool->cpus = *cpus;
+	pool_limit_long_turns(pool);
 	pool_assign_homes(pool);
 	return true;
 }

@@ -102,10 +102,13 @@ void pool_nice_init(struct pool_thread *self);
 void pool_renice(struct pool *pool, const struct pool_class *before);
 
 /* Sets how many long turns run at once: as pool_set_long_turns says, for the
- * number of threads that was asked for last. */
+ * number of threads that was asked for last, and the CPUs. */
 void pool_limit_long_turns(struct pool *pool);
 
 unsigned pool_count_running(const struct pool *pool, int grade /* -1: all */);
+
+/* Returns how many CPUs the pool's threads may use up. */
+unsigned pool_usable_cpus(const struct pool *pool);
 
 /* Makes every waiting thread look at its summons, and wakes the guard, which
  * looks for shards without a leader. */

@@ -98,8 +98,11 @@ pool_limit_long_turns(struct pool *pool)
 	unsigned limit = pool->options.long_turns;
 	struct event_handler *h;
 
-	if (limit == 0)
-		limit = threads > 1 ? threads - 1 : 1;
+	if (limit == 0) {
+		limit = pool_usable_cpus(pool);
+		if (limit >= threads)
+			limit = threads > 1 ? threads - 1 : 1;
+	}
 	admission_set_limit(
 	    &pool->admission, limit < threads ? limit : threads);
 	while ((h = admission_take(&pool->admission, clock_now_ns())))
@@ -149,7 +152,6 @@ pool_new(const struct pool_options *options, struct pool **ret_pool)
 	pthread_cond_init(&p->changed, NULL);
 	admission_init(&p->admission);
 	pool_remember_classes(p, options->classes, options->classes_n);
-	pool_limit_long_turns(p);
 	/* `show pool` has what is in force. */
 	(void)!pool_set_long_nice(p, options->long_nice, &err);
 	ENSURE(options->shards >= 1 &&
@@ -158,6 +160,7 @@ pool_new(const struct pool_options *options, struct pool **ret_pool)
 		p->cpus = *options->cpus;
 	else
 		sched_getaffinity(0, sizeof(p->cpus), &p->cpus);
+	pool_limit_long_turns(p);
 	p->name = strdup(options->name);
 	rc = p->name ? pool_make_shards(p, options->shards) : -ENOMEM;
 	if (rc == 0) {

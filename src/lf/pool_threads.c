@@ -201,8 +201,8 @@ set_home(struct pool_thread *t, struct shard *home)
 	    &t->member.summons, &none, (uint32_t)MEMBER_MOVE); /* [P10] */
 }
 
-static unsigned
-usable_cpus(const struct pool *pool)
+unsigned
+pool_usable_cpus(const struct pool *pool)
 {
 	unsigned n = (unsigned)CPU_COUNT(&pool->cpus);
 
@@ -219,7 +219,8 @@ describe_shard(const struct pool *pool, struct shard *shard, unsigned threads)
 
 	homes = shard->id < n ? (threads + n - 1 - shard->id) / n : 0;
 	atomic_store_relaxed(&shard->homes, homes);
-	atomic_store_relaxed(&shard->parallel, (usable_cpus(pool) + n - 1) / n);
+	atomic_store_relaxed(
+	    &shard->parallel, (pool_usable_cpus(pool) + n - 1) / n);
 }
 
 void

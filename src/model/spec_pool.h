@@ -18,7 +18,11 @@ struct pool_spec {
 	/* The classes of threads, at least one; `auto` is resolved already. */
 	struct pool_class classes[POOL_CLASSES_MAX];
 	unsigned classes_n;
-	bool threads_auto;
+	/* The CPUs of `threads = auto`, for each of which there is a thread, or
+	 * two (pool_text.h); 0: not auto. */
+	unsigned threads_auto;
+	/* Its sessions make TLS handshakes, with clients or with servers. */
+	bool has_tls;
 	/* `2..8`: the pool grows and shrinks between these numbers of threads;
 	 * it starts with threads_min, in one class.  Both 0: the number is
 	 * fixed. */
@@ -29,8 +33,7 @@ struct pool_spec {
 	enum promotion_order order; /* and whom */
 	bool cpus_given;
 	cpu_set_t cpus; /* where its threads run, if given */
-	/* TLS handshakes that compute at the same time; 0: one less than
-	 * threads. */
+	/* TLS handshakes that compute at the same time; 0: auto. */
 	unsigned handshake_threads;
 	unsigned handshake_nice; /* how much nicer the threads are meanwhile */
 };

@@ -254,7 +254,7 @@ certificate() {
 	cp "$CERTS/rsa.pem" "$T/www.pem"
 	running "cert = $T/www.pem" >"$T/lfproxy.ini"
 	launch_lfproxy -c "$T/lfproxy.ini"
-	is 'p["long_limit"]' 3
+	is "p[\"long_limit\"] == min(3, $(nproc))" True
 	[[ $(certificate) == *www.example.com ]]
 	run -0 ctl reload
 	equal "no change" "No change." "$output"
@@ -285,6 +285,66 @@ certificate() {
 	refute openssl s_client -connect "$(listening web)" -tls1_2 </dev/null
 	set_main threads 1
 	is 'p["long_limit"]' 1
+	stop_lfproxy
+}
+
+# threads_are FACTOR: there are so many for each CPU, one shard for two CPUs, and
+# one handshake at a time for each CPU; a single thread makes handshakes too.
+threads_are() {
+	local cpus
+
+	cpus=$(nproc)
+	equal "threads, shards, long turns" \
+	    "($(($1 * cpus)), $(((cpus + 1) / 2)), True)" \
+	    "$(main "p[\"threads\"], p[\"shards\"],
+	        p[\"long_limit\"] == max(1, min($cpus, $1 * $cpus - 1))")"
+}
+
+# shellcheck disable=SC2034 # THREADS and SHARDS are for common.
+@test "tlsconfig: automatic threads are two for each CPU while there is TLS" {
+	THREADS=auto SHARDS=auto
+	common >"$T/lfproxy.ini"
+	cat >>"$T/lfproxy.ini" <<-END
+		[tls public]
+		cert = $CERTS/rsa.pem
+		[tls upstream]
+		verify = none
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		check = off
+		server = a 127.0.0.1:1
+	END
+	launch_lfproxy -c "$T/lfproxy.ini"
+	threads_are 1
+	ctl add server app/b 127.0.0.1:2 tls=upstream
+	threads_are 2
+	ctl add server app/c 127.0.0.1:3 tls=upstream
+	ctl del server app/b
+	threads_are 2
+	ctl del server app/c
+	threads_are 1
+
+	sed -i 's/^listen.*/& tls=public/' "$T/lfproxy.ini"
+	ctl reload
+	threads_are 2
+	run -0 ctl show drift
+	[[ $output != *threads* ]]
+	# What an operator has set stays, until it is automatic again.
+	set_main threads 3
+	ctl add server app/d 127.0.0.1:4 tls=upstream
+	equal "threads" 3 "$(main 'p["threads"]')"
+	set_main threads auto
+	threads_are 2
+	set_main shards auto
+	threads_are 2
+	stop_lfproxy
+	launch_lfproxy -c "$T/lfproxy.ini"
+	threads_are 2
+	sed -i 's/ tls=public//' "$T/lfproxy.ini"
+	ctl reload
+	threads_are 1
 	stop_lfproxy
 }
 

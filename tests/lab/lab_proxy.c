@@ -186,7 +186,9 @@ make_spec(const struct lab *lab, char **servers, size_t servers_n)
 	log_list_clear(&spec->global.log);
 	spec->global.drain_timeout_ms = 1;
 	pool = &spec->pools[0];
+	pool->threads_auto = 0;
 	pool->classes[0].threads = lab->threads;
+	pool->shards_auto = false;
 	pool->shards = lab->shards;
 	pool->promotion = lab->promotion;
 	pool->order = lab->order;

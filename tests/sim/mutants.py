@@ -116,7 +116,8 @@ MUTANTS = [
      "	while ((h = admission_take(&pool->admission, clock_now_ns())))\n"
      "		shard_submit(h);\n", "	(void)h;\n"),
     ("fewer threads run as many long turns as before",
-     "src/lf/pool_change.c", "	pool_limit_long_turns(pool);\n", ""),
+     "src/lf/pool_change.c",
+     "	pool_limit_long_turns(pool);\n	pool_renice(", "	pool_renice("),
     ("a long turn runs together with the one that declared it",
      "src/lf/event_handler.c",
      "		if (handler->next_turn == NEXT_LONG)\n"

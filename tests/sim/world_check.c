@@ -91,6 +91,15 @@ world_unrest(void)
 	return NULL;
 }
 
+static unsigned
+long_limit_for(unsigned threads)
+{
+	unsigned cpus = (unsigned)CPU_COUNT(pool_cpu_set(world.pool));
+	unsigned others = threads > 1 ? threads - 1 : 1;
+
+	return cpus < others ? cpus : others;
+}
+
 void
 world_check_settled(void)
 {
@@ -105,9 +114,10 @@ world_check_settled(void)
 		sim_fail("the ledger: fetched %lu, dispatched %lu, merged %lu, "
 		         "stale %lu",
 		    s.sum.fetched, s.sum.dispatched, s.sum.merged, s.sum.stale);
-	if (s.long_limit != (s.threads > 1 ? s.threads - 1 : 1))
-		sim_fail("%u long turns may run in %u threads", s.long_limit,
-		    s.threads);
+	if (s.long_limit != long_limit_for(s.threads))
+		sim_fail("%u long turns may run in %u threads on %d CPUs",
+		    s.long_limit, s.threads,
+		    CPU_COUNT(pool_cpu_set(world.pool)));
 	if (s.long_running > 0 || s.long_waiting > 0)
 		sim_fail("%u long turns run and %u wait, when nothing is left",
 		    s.long_running, s.long_waiting);

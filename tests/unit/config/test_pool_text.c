@@ -128,6 +128,18 @@ automatic_threads_are_no_more_than_the_cpus(void **state)
 }
 
 static void
+tls_takes_a_spare_thread_for_each_cpu(void **state)
+{
+	(void)state;
+	assert_int_equal(threads_for_cpus(1, false), 1);
+	assert_int_equal(threads_for_cpus(1, true), 2);
+	assert_int_equal(threads_for_cpus(64, false), 64);
+	assert_int_equal(threads_for_cpus(64, true), 128);
+	assert_int_equal(
+	    threads_for_cpus(POOL_THREADS_MAX, true), POOL_THREADS_MAX);
+}
+
+static void
 shards_are_automatic_or_as_many_as_threads_at_most(void **state)
 {
 	unsigned shards = 77;
@@ -268,6 +280,7 @@ main(void)
 	    cmocka_unit_test(no_number_of_threads_says_what_is_allowed),
 	    cmocka_unit_test(no_range_and_no_nice_say_what_is_allowed),
 	    cmocka_unit_test(automatic_threads_are_no_more_than_the_cpus),
+	    cmocka_unit_test(tls_takes_a_spare_thread_for_each_cpu),
 	    cmocka_unit_test(
 	        shards_are_automatic_or_as_many_as_threads_at_most),
 	    cmocka_unit_test(cpus_are_numbers_and_ranges),

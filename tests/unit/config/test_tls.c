@@ -20,6 +20,7 @@
 #include "config/config.h"
 #include "config/diff.h"
 #include "config/edit.h"
+#include "config/pool_text.h"
 #include "config/support.h"
 #include "tls/context.h"
 
@@ -165,6 +166,45 @@ defaults_are_those_of_the_table(void **state)
 	assert_int_equal(spec->frontends[0].handshakes_max, 0);
 	assert_int_equal(spec->pools[0].handshake_threads, 0);
 	assert_int_equal(spec->pools[0].handshake_nice, 20);
+	spec_free(spec);
+}
+
+/* Every pool but the first two has TLS, with clients or with servers. */
+static void
+pools_with_tls_have_spare_threads(void **state)
+{
+	struct spec *spec = load(with_paths(
+	    "[pool plain]\n[pool given]\nthreads = 3\n[pool front]\n"
+	    "[pool name]\n[pool rule]\n[pool fallback]\n[pool set]\n"
+	    "[tls t]\ncert = CERT\n"
+	    "[frontend a]\nlisten = :1\nbackend = plain\npool = plain\n"
+	    "[frontend b]\nlisten = :2 tls=t\nbackend = plain\npool = given\n"
+	    "[frontend c]\nlisten = :3\nlisten = :4 tls=t\nbackend = plain\n"
+	    "pool = front\n"
+	    "[frontend d]\nlisten = :5\nbackend = server\npool = name\n"
+	    "[frontend e]\nlisten = :6\nbackend = plain\n"
+	    "route = src=10.0.0.0/8 backend=whole\npool = rule\n"
+	    "[frontend f]\nlisten = :7\nbackend = plain fallback=whole\n"
+	    "pool = fallback\n"
+	    "[frontend g]\nlisten = :8\nbackend = set\npool = set\n"
+	    "[backend plain]\nserver = s 10.0.0.1:1\n"
+	    "[backend server]\nserver = s 10.0.0.1:1\n"
+	    "server = t 10.0.0.1:2 tls=t\n"
+	    "[backend whole]\ntls = t\nserver = s 10.0.0.1:1\n"
+	    "[backend set]\nservers = s 9 file=/nowhere tls=t\n"));
+	unsigned cpus = spec->pools[0].threads_auto;
+
+	(void)state;
+	assert_int_equal(spec->pools_n, 7);
+	for (size_t i = 0; i < spec->pools_n; i++) {
+		const struct pool_spec *p = &spec->pools[i];
+
+		assert_int_equal(p->has_tls, i > 0);
+		assert_int_equal(p->threads_auto, i == 1 ? 0 : cpus);
+		assert_int_equal(p->classes[0].threads,
+		    i == 1 ? 3 : threads_for_cpus(cpus, i > 0));
+		assert_int_equal(p->shards, i == 1 ? 2 : shards_auto(cpus));
+	}
 	spec_free(spec);
 }
 
@@ -610,6 +650,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_key_is_read_and_printed),
 	    cmocka_unit_test(defaults_are_those_of_the_table),
+	    cmocka_unit_test(pools_with_tls_have_spare_threads),
 	    cmocka_unit_test(contexts_are_made_for_the_roles_of_a_section),
 	    cmocka_unit_test(defaults_may_name_a_section),
 	    cmocka_unit_test(wrong_values_are_named),

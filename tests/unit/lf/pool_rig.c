@@ -153,7 +153,12 @@ rig_start(struct rig *rig, const struct rig_setup *setup)
 	    .call_guard = call_guard,
 	    .arg = rig,
 	};
+	cpu_set_t cpus;
 
+	CPU_ZERO(&cpus);
+	for (unsigned i = 0; i < setup->cpus; i++)
+		CPU_SET(i, &cpus);
+	options.cpus = setup->cpus > 0 ? &cpus : NULL;
 	options.classes_n = make_classes(setup->threads, options.classes);
 	assert_int_equal(pool_new(&options, &rig->pool), 0);
 	assert_true(unit_wait(all_rest(rig)));

@@ -23,6 +23,8 @@ struct rig_setup {
 	enum policy_kind policy;
 	enum promotion_order order;
 	unsigned threads, shards;
+	/* The pool takes the machine for one with so many CPUs, if not 0. */
+	unsigned cpus;
 	bool alarms;
 	/* Called with each new handle set before threads use it; may be NULL.
 	 */

@@ -152,7 +152,8 @@ one_thread_stays_for_short_turns(void **state)
 				const struct rig_setup setup = {
 				    .policy = policies[p],
 				    .threads = threads,
-				    .shards = shards};
+				    .shards = shards,
+				    .cpus = 8};
 
 				if (policies[p] != POLICY_KERNEL || shards == 1)
 					fill_all_threads_but_one(&setup);
@@ -166,7 +167,7 @@ static void
 the_leader_promotes_before_a_long_turn(void **state)
 {
 	static const struct rig_setup setup = {
-	    .policy = POLICY_ADAPTIVE, .threads = 2, .shards = 1};
+	    .policy = POLICY_ADAPTIVE, .threads = 2, .shards = 1, .cpus = 8};
 	struct pool_status before, after;
 	struct rig rig;
 
@@ -201,7 +202,7 @@ static void
 under_kernel_no_event_waits_behind_a_long_turn(void **state)
 {
 	static const struct rig_setup setup = {
-	    .policy = POLICY_KERNEL, .threads = 2, .shards = 1};
+	    .policy = POLICY_KERNEL, .threads = 2, .shards = 1, .cpus = 8};
 	struct handle_event events[8];
 	struct rig rig;
 
@@ -227,8 +228,10 @@ fewer_threads_run_fewer_long_turns_and_more_run_more(void **state)
 {
 	(void)state;
 	for (size_t p = 0; p < UNIT_N(policies); p++) {
-		const struct rig_setup setup = {
-		    .policy = policies[p], .threads = 4, .shards = 1};
+		const struct rig_setup setup = {.policy = policies[p],
+		    .threads = 4,
+		    .shards = 1,
+		    .cpus = 8};
 		struct rig rig;
 
 		start_long_turns(&rig, &setup, 5);
@@ -269,7 +272,7 @@ static void
 the_limit_that_is_set_holds_up_to_the_threads(void **state)
 {
 	static const struct rig_setup setup = {
-	    .policy = POLICY_ADAPTIVE, .threads = 4, .shards = 1};
+	    .policy = POLICY_ADAPTIVE, .threads = 4, .shards = 1, .cpus = 8};
 	struct rig rig;
 
 	(void)state;
@@ -293,6 +296,29 @@ the_limit_that_is_set_holds_up_to_the_threads(void **state)
 	rig_finish(&rig);
 }
 
+static void
+as_many_run_as_there_are_cpus(void **state)
+{
+	static const struct rig_setup setup = {
+	    .policy = POLICY_ADAPTIVE, .threads = 4, .shards = 1, .cpus = 2};
+	cpu_set_t one;
+	struct rig rig;
+	struct err err;
+
+	(void)state;
+	rig_start(&rig, &setup);
+	assert_int_equal(long_limit(&rig), 2);
+	rig_set_threads(&rig, 2);
+	assert_int_equal(long_limit(&rig), 1);
+	rig_set_threads(&rig, 8);
+	assert_int_equal(long_limit(&rig), 2);
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	assert_true(pool_set_cpus(rig.pool, &one, &err));
+	assert_int_equal(long_limit(&rig), 1);
+	rig_finish(&rig);
+}
+
 /* Under kernel a shard's events would wait for the long turns of its threads,
  * so the policy changes afterwards. */
 static void
@@ -300,8 +326,10 @@ handlers_of_a_closing_shard_move_after_their_long_turn(void **state)
 {
 	(void)state;
 	for (size_t p = 0; p < UNIT_N(policies); p++) {
-		const struct rig_setup setup = {
-		    .policy = POLICY_ADAPTIVE, .threads = 4, .shards = 4};
+		const struct rig_setup setup = {.policy = POLICY_ADAPTIVE,
+		    .threads = 4,
+		    .shards = 4,
+		    .cpus = 8};
 		struct rig rig;
 
 		start_long_turns(&rig, &setup, 5);
@@ -321,7 +349,7 @@ static void
 handlers_wait_through_changes_of_the_policy(void **state)
 {
 	static const struct rig_setup setup = {
-	    .policy = POLICY_ADAPTIVE, .threads = 3, .shards = 2};
+	    .policy = POLICY_ADAPTIVE, .threads = 3, .shards = 2, .cpus = 8};
 	struct rig rig;
 
 	(void)state;
@@ -372,8 +400,10 @@ after_stop_no_long_turn_begins(void **state)
 {
 	(void)state;
 	for (size_t p = 0; p < UNIT_N(policies); p++) {
-		const struct rig_setup setup = {
-		    .policy = policies[p], .threads = 3, .shards = 1};
+		const struct rig_setup setup = {.policy = policies[p],
+		    .threads = 3,
+		    .shards = 1,
+		    .cpus = 8};
 		struct rig rig;
 
 		start_long_turns(&rig, &setup, 3);
@@ -462,7 +492,7 @@ static void
 nothing_is_lost_while_everything_changes(void **state)
 {
 	static const struct rig_setup setup = {
-	    .policy = POLICY_ADAPTIVE, .threads = 4, .shards = 2};
+	    .policy = POLICY_ADAPTIVE, .threads = 4, .shards = 2, .cpus = 8};
 	struct rig rig;
 
 	(void)state;
@@ -552,6 +582,7 @@ main(void)
 	        handlers_of_a_closing_shard_move_after_their_long_turn),
 	    cmocka_unit_test(the_limit_that_is_set_holds_up_to_the_threads),
 	    cmocka_unit_test(handlers_wait_through_changes_of_the_policy),
+	    cmocka_unit_test(as_many_run_as_there_are_cpus),
 	    cmocka_unit_test(a_single_thread_runs_long_turns_and_short_ones),
 	    cmocka_unit_test(a_thread_is_nicer_during_a_long_turn_if_wanted),
 	    cmocka_unit_test(
