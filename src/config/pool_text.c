@@ -153,6 +153,12 @@ threads_for_cpus(unsigned cpus, bool has_tls)
 	return n < POOL_THREADS_MAX ? n : POOL_THREADS_MAX;
 }
 
+unsigned
+spare_threads(unsigned cpus, bool has_tls)
+{
+	return threads_for_cpus(cpus, has_tls) - threads_for_cpus(cpus, false);
+}
+
 const char *
 threads_text(const struct pool_class *classes, unsigned classes_n,
     char out[THREADS_TEXT_SIZE])

@@ -39,6 +39,8 @@ unsigned threads_auto(const cpu_set_t *cpus);
  * handshakes are made there is a spare thread for each CPU as well: handshakes
  * may then compute on all of them, and threads are left for other turns. */
 unsigned threads_for_cpus(unsigned cpus, bool has_tls);
+/* Returns how many of these are spare ones. */
+unsigned spare_threads(unsigned cpus, bool has_tls);
 
 #define THREADS_TEXT_SIZE 80
 

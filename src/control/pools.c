@@ -378,6 +378,7 @@ set_threads(struct pools *pools, struct pool *pool, unsigned cpus,
 	unsigned before = pool_threads(pool);
 	unsigned own = cpus > 0 ? cpus : pool_class_threads(classes, classes_n);
 
+	pool_set_spares(pool, spare_threads(cpus, e->has_tls));
 	if (!change_threads(pools, pool, own, classes, classes_n, err))
 		return false;
 	e->autoscaled = false;
@@ -472,6 +473,7 @@ pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
 		    min, text_s(min), pool_shards_wanted(pool));
 	/* A range of threads has a single class, whose nice value is 0, as in
 	 * the file. */
+	pool_set_spares(pool, 0);
 	class = (struct pool_class){.threads = threads < min   ? min
 	                                       : threads > max ? max
 	                                                       : threads};

@@ -424,6 +424,7 @@ start_pool(struct pools *p, const struct pool_spec *spec)
 	    .order = spec->order,
 	    .long_turns = spec->handshake_threads,
 	    .long_nice = spec->handshake_nice,
+	    .spares = spare_threads(spec->threads_auto, spec->has_tls),
 	    .cpus = spec->cpus_given ? &spec->cpus : NULL,
 	    .cpus_quota = cpus_quota(""),
 	    .first_index = p->next_index,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/atomics.h"
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "lf/event_handler.h"
 
@@ -14,6 +15,7 @@ admission_init(struct admission *admission)
 {
 	memset(admission, 0, sizeof(*admission));
 	lock_init(&admission->lock);
+	pthread_cond_init(&admission->ready, NULL);
 	admission->limit = 1;
 	admission->end = &admission->first;
 }
@@ -21,6 +23,7 @@ admission_init(struct admission *admission)
 void
 admission_fini(struct admission *admission)
 {
+	pthread_cond_destroy(&admission->ready);
 	lock_fini(&admission->lock);
 }
 
@@ -52,18 +55,22 @@ bool
 admission_ask(
     struct admission *admission, struct event_handler *handler, uint64_t now_ns)
 {
-	bool admitted;
+	bool admitted, hand_over;
 
 	lock_acquire(&admission->lock);
-	admitted = admit_locked(admission, handler);
+	hand_over = admission->apart && admission->running < admission->limit;
+	admitted = !admission->apart && admit_locked(admission, handler);
 	if (!admitted) {
 		handler->next = NULL;
 		*admission->end = handler;
 		admission->end = &handler->next;
-		atomic_store_relaxed(&admission->waits, admission->waits + 1);
+		atomic_store_relaxed(
+		    &admission->waits, admission->waits + !hand_over);
 		set_waiting_locked(admission, admission->waiting + 1, now_ns);
 	}
 	lock_release(&admission->lock);
+	if (hand_over)
+		pthread_cond_signal(&admission->ready);
 	return admitted;
 }
 
@@ -109,6 +116,36 @@ admission_take(struct admission *admission, uint64_t now_ns)
 
 	lock_acquire(&admission->lock);
 	h = take_first_locked(admission, now_ns);
+	lock_release(&admission->lock);
+	return h;
+}
+
+void
+admission_set_apart(struct admission *admission, bool apart)
+{
+	lock_acquire(&admission->lock);
+	admission->apart = apart;
+	lock_release(&admission->lock);
+}
+
+void
+admission_wake(struct admission *admission)
+{
+	/* A thread that has looked and does not yet wait holds the lock. */
+	lock_acquire(&admission->lock);
+	lock_release(&admission->lock);
+	pthread_cond_broadcast(&admission->ready);
+}
+
+struct event_handler *
+admission_await(struct admission *admission, const uint32_t *summons)
+{
+	struct event_handler *h = NULL;
+
+	lock_acquire(&admission->lock);
+	while (atomic_load_seq(summons) == 0 &&
+	       !(h = take_first_locked(admission, clock_now_ns())))
+		lock_wait(&admission->lock, &admission->ready);
 	lock_release(&admission->lock);
 	return h;
 }

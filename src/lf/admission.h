@@ -10,10 +10,14 @@
  * handlers' next and needs no memory.  The handlers are admitted in the order
  * in which they asked.  While any handler waits, as many are admitted as the
  * limit allows, and each of these ends its turn later; so none waits forever.
+ *
+ * With threads apart, which run nothing but long turns, every handler waits,
+ * and one of these threads takes it from the queue.
  */
 #ifndef LF_ADMISSION_H
 #define LF_ADMISSION_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,6 +36,8 @@ struct admission {
 	/* Used under the lock. */
 	uint64_t since_ns; /* the last change of waiting */
 	struct event_handler *first, **end;
+	bool apart;           /* there are threads apart */
+	pthread_cond_t ready; /* they wait for handlers, or for a summons */
 };
 
 /* Initializes an admission with the limit 1, without handlers. */
@@ -40,8 +46,8 @@ void admission_init(struct admission *admission);
 void admission_fini(struct admission *admission);
 
 /* Admits the handler, whose next turn is NEXT_LONG.  Returns false if the
- * handler has to wait: the caller has given it up.  Caller owns the handler.
- * Any thread. */
+ * handler has to wait, or is for a thread apart: the caller has given it up.
+ * Caller owns the handler.  Any thread. */
 bool admission_ask(struct admission *admission, struct event_handler *handler,
     uint64_t now_ns);
 
@@ -53,6 +59,19 @@ struct event_handler *admission_end(
 /* Sets how many handlers are admitted at once, at least 1.  If it is more than
  * before, the caller takes and submits handlers until there are none. */
 void admission_set_limit(struct admission *admission, uint32_t limit);
+
+/* Says whether there are threads apart.  When there are none any more, the
+ * caller takes and submits handlers until there are none. */
+void admission_set_apart(struct admission *admission, bool apart);
+
+/* Waits until a handler waits and there is room, and admits it.  Returns it,
+ * owned by the caller, or NULL once the summons is not 0.  On a thread apart.
+ */
+struct event_handler *admission_await(
+    struct admission *admission, const uint32_t *summons);
+
+/* Makes threads apart look at the queue and their summons again. */
+void admission_wake(struct admission *admission);
 
 /* Admits the first of those that wait, if there is room.  Returns it, owned by
  * the caller, or NULL. */

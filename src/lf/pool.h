@@ -122,6 +122,7 @@ struct pool_options {
 	enum promotion_order order;
 	unsigned long_turns;                   /* see pool_set_long_turns */
 	unsigned long_nice;                    /* see pool_set_long_nice */
+	unsigned spares;                       /* see pool_set_spares */
 	const struct promotion_ops *promotion; /* NULL: promotion_futex */
 	const cpu_set_t *cpus;                 /* copied; NULL: all */
 	unsigned cpus_quota;  /* CPUs that the process may use up, 0: all */
@@ -179,10 +180,17 @@ void pool_set_long_turns(struct pool *pool, unsigned long_turns);
 /* Makes threads nicer by that much, 0 to 19, while they run turns that were
  * declared long and other turns ask for it (pool_nice_want).  POOL_NICE_IDLE: a
  * thread then gets a CPU only if no other wants it, for the first 4 ms of each
- * turn.  Fails when the system would not let them return.  pool_new starts
- * without it then. */
+ * turn.  When the system would not let threads return, the spare threads are
+ * nicer for as long as they live, by POOL_NICE_FOR_LIFE instead of
+ * POOL_NICE_IDLE, and stay apart: they run all long turns, and nothing else.
+ * Without spare threads this fails then; pool_new starts without it. */
+#define POOL_NICE_FOR_LIFE 10
 bool pool_set_long_nice(
     struct pool *pool, unsigned nice, struct err *err) MUST_CHECK;
+/* Sets how many of the first class's threads pool_set_long_nice may use for
+ * long turns alone: at most half of them, or else none, and so few that each
+ * shard keeps a thread.  In force with the next pool_set_threads. */
+void pool_set_spares(struct pool *pool, unsigned spares);
 /* Moves the running threads to these CPUs. */
 bool pool_set_cpus(
     struct pool *pool, const cpu_set_t *cpus, struct err *err) MUST_CHECK;

@@ -20,15 +20,24 @@ retire_surplus(struct pool *pool)
 	for (unsigned i = pool->places_n; i-- > 0;) {
 		struct pool_thread *t = pool->places[i];
 		unsigned grade = t->member.grade;
-		unsigned wanted =
-		    grade < pool->classes_n ? pool->classes[grade].threads : 0;
 
-		if (pool_count_running(pool, -1) <= pool->shards_n)
-			return;
 		if (pool_thread_state(t) == THREAD_RUNNING &&
-		    pool_count_running(pool, (int)grade) > wanted)
+		    pool_count_running(pool, (int)grade) >
+		        pool_wanted(pool, grade) &&
+		    (grade == GRADE_APART ||
+		        pool_count_running(pool, -1) > pool->shards_n))
 			pool_retire_thread(pool, t);
 	}
+}
+
+/* A thread cannot become less nice, so others take the place of these. */
+static void
+retire_apart(struct pool *pool)
+{
+	for (unsigned i = 0; i < pool->places_n; i++)
+		if (pool_thread_state(pool->places[i]) == THREAD_RUNNING &&
+		    pool->places[i]->member.grade == GRADE_APART)
+			pool_retire_thread(pool, pool->places[i]);
 }
 
 static bool
@@ -70,10 +79,23 @@ pool_set_threads(struct pool *pool, const struct pool_class *classes,
 		    strerror(-rc), thread_start_hint(-rc));
 	}
 	retire_surplus(pool);
+	pool_hand_over(pool);
 	pool_limit_long_turns(pool);
 	pool_renice(pool, before);
 	pool_assign_homes(pool);
 	return rc == 0;
+}
+
+bool
+pool_set_long_nice(struct pool *pool, unsigned nice, struct err *err)
+{
+	unsigned before = pool->options.long_nice;
+
+	if (!pool_try_long_nice(pool, nice, err))
+		return false;
+	if (nice != before)
+		retire_apart(pool);
+	return pool_set_threads(pool, pool->classes, pool->classes_n, err);
 }
 
 static void

@@ -42,6 +42,8 @@ struct pool {
 
 	struct admission admission;
 	uint32_t long_nice; /* in force; written by control, relaxed */
+	/* The system lets threads return from a higher nice value. */
+	bool may_return;
 	/* The time of a pool_nice_want; written by any thread, relaxed. */
 	uint64_t nice_wanted_ns;
 
@@ -105,7 +107,28 @@ void pool_renice(struct pool *pool, const struct pool_class *before);
  * number of threads that was asked for last, and the CPUs. */
 void pool_limit_long_turns(struct pool *pool);
 
-unsigned pool_count_running(const struct pool *pool, int grade /* -1: all */);
+/* The grade of threads apart (pool_set_spares).  They belong to no shard. */
+#define GRADE_APART POOL_CLASSES_MAX
+
+/* Returns how many threads of that grade are wanted. */
+unsigned pool_wanted(const struct pool *pool, unsigned grade);
+
+/* Returns how many threads of that grade run; -1: of all but GRADE_APART. */
+unsigned pool_count_running(const struct pool *pool, int grade);
+
+/* Returns by how much threads of that grade are nicer than the process. */
+int pool_nice_of(const struct pool *pool, unsigned grade);
+
+/* Returns how much nicer threads are in long turns; 0: not at all. */
+unsigned pool_nice_in_force(const struct pool *pool);
+
+/* Sets how much nicer threads are in long turns, as pool_set_long_nice does,
+ * but starts and ends no threads. */
+bool pool_try_long_nice(
+    struct pool *pool, unsigned nice, struct err *err) MUST_CHECK;
+
+/* Lets the threads apart have the long turns, if there are any. */
+void pool_hand_over(struct pool *pool);
 
 /* Returns how many CPUs the pool's threads may use up. */
 unsigned pool_usable_cpus(const struct pool *pool);

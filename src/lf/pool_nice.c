@@ -55,10 +55,26 @@ set_nice(struct pool_thread *thread, int own, int nicer)
 	    thread->pool->name, nice, strerror(errno));
 }
 
+/* A thread in SCHED_IDLE could be stopped for long by other work. */
+static unsigned
+nice_for_life(const struct pool *pool)
+{
+	unsigned nice = pool->options.long_nice;
+
+	return nice == POOL_NICE_IDLE ? POOL_NICE_FOR_LIFE : nice;
+}
+
+int
+pool_nice_of(const struct pool *pool, unsigned grade)
+{
+	return grade == GRADE_APART ? (int)nice_for_life(pool)
+	                            : pool->classes[grade].nice;
+}
+
 void
 pool_nice_init(struct pool_thread *self)
 {
-	int nicer = self->pool->classes[self->member.grade].nice;
+	int nicer = pool_nice_of(self->pool, self->member.grade);
 	int own = getpriority(PRIO_PROCESS, 0);
 
 	atomic_store_relaxed(&self->nice, own);
@@ -108,17 +124,27 @@ may_return(void)
 }
 
 bool
-pool_set_long_nice(struct pool *pool, unsigned nice, struct err *err)
+pool_try_long_nice(struct pool *pool, unsigned nice, struct err *err)
 {
-	if (nice > 0 && !may_return())
+	bool may = nice == 0 || may_return();
+
+	pool->may_return = may;
+	if (!may && pool->options.spares == 0)
 		return err_set(err,
 		    "the system does not let threads return from nice %u: it "
 		    "takes LimitNICE=+0 in the systemd unit, 'ulimit -e 20', "
 		    "or CAP_SYS_NICE",
 		    nice);
 	pool->options.long_nice = nice;
-	atomic_store_relaxed(&pool->long_nice, nice);
+	atomic_store_relaxed(&pool->long_nice, may ? nice : 0);
 	return true;
+}
+
+unsigned
+pool_nice_in_force(const struct pool *pool)
+{
+	return pool->admission.apart ? nice_for_life(pool)
+	                             : atomic_load_relaxed(&pool->long_nice);
 }
 
 unsigned

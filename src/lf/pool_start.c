@@ -103,8 +103,14 @@ pool_limit_long_turns(struct pool *pool)
 		if (limit >= threads)
 			limit = threads > 1 ? threads - 1 : 1;
 	}
+	if (pool->admission.apart)
+		threads = pool_wanted(pool, GRADE_APART);
 	admission_set_limit(
 	    &pool->admission, limit < threads ? limit : threads);
+	if (pool->admission.apart) {
+		admission_wake(&pool->admission);
+		return;
+	}
 	while ((h = admission_take(&pool->admission, clock_now_ns())))
 		shard_submit(h);
 }
@@ -122,13 +128,49 @@ pool_long_turns(const struct pool *pool)
 	return pool->options.long_turns;
 }
 
+void
+pool_set_spares(struct pool *pool, unsigned spares)
+{
+	pool->options.spares = spares;
+}
+
+/* After threads could not be started the class may be too small for them. */
+static unsigned
+wanted_apart(const struct pool *pool)
+{
+	unsigned spares = pool->options.spares;
+
+	return pool->options.long_nice > 0 && !pool->may_return &&
+	               spares <= pool->classes[0].threads / 2
+	           ? spares
+	           : 0;
+}
+
+unsigned
+pool_wanted(const struct pool *pool, unsigned grade)
+{
+	if (grade == GRADE_APART)
+		return wanted_apart(pool);
+	if (grade >= pool->classes_n)
+		return 0;
+	return pool->classes[grade].threads -
+	       (grade == 0 ? wanted_apart(pool) : 0);
+}
+
+void
+pool_hand_over(struct pool *pool)
+{
+	admission_set_apart(
+	    &pool->admission, pool_count_running(pool, GRADE_APART) > 0);
+}
+
 int
 pool_start_missing(struct pool *pool)
 {
-	for (unsigned g = 0; g < pool->classes_n; g++) {
+	for (unsigned g = 0; g <= GRADE_APART; g++) {
 		unsigned n = pool_count_running(pool, (int)g);
 
-		for (; n < pool->classes[g].threads; n++) {
+		for (; n < pool_wanted(pool, g); n++) {
 			int rc = pool_start_thread(pool, g);
 
 			if (rc < 0)
@@ -153,19 +195,20 @@ pool_new(const struct pool_options *options, struct pool **ret_pool)
 	admission_init(&p->admission);
 	pool_remember_classes(p, options->classes, options->classes_n);
 	/* `show pool` has what is in force. */
-	(void)!pool_set_long_nice(p, options->long_nice, &err);
+	(void)!pool_try_long_nice(p, options->long_nice, &err);
 	ENSURE(options->shards >= 1 &&
 	       options->shards <= pool_class_threads(p->classes, p->classes_n));
 	if (options->cpus)
 		p->cpus = *options->cpus;
 	else
 		sched_getaffinity(0, sizeof(p->cpus), &p->cpus);
-	pool_limit_long_turns(p);
 	p->name = strdup(options->name);
 	rc = p->name ? pool_make_shards(p, options->shards) : -ENOMEM;
 	if (rc == 0) {
 		pool_open_shards(p, options->shards);
 		rc = pool_start_missing(p);
+		pool_hand_over(p);
+		pool_limit_long_turns(p);
 	}
 	if (rc < 0) {
 		pool_free(p);

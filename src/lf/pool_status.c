@@ -103,7 +103,7 @@ pool_status(struct pool *pool, struct pool_status *ret_status)
 	s->order = pool->options.order;
 	s->wake_ns = pool->options.wake_ns;
 	s->guarded = atomic_load_relaxed(&pool->guarded);
-	s->long_nice = atomic_load_relaxed(&pool->long_nice);
+	s->long_nice = pool_nice_in_force(pool);
 	add_admission_status(&pool->admission, s);
 	for (unsigned i = 0; i < pool->shards_made; i++)
 		add_shard_status(pool->shards[i], s);
@@ -194,7 +194,7 @@ pool_thread_status(
 	*ret_status = (struct thread_status){
 	    .place = place,
 	    .tid = t->tid,
-	    .nice = pool->classes[t->member.grade].nice,
+	    .nice = pool_nice_of(pool, t->member.grade),
 	    .grade = t->member.grade,
 	    .shard = t->home->id,
 	    .retiring = pool_thread_state(t) == THREAD_RETIRING,

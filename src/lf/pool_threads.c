@@ -53,7 +53,10 @@ pool_thread_main(void *arg)
 	}
 	grace_register(pool->options.grace, &self->reader);
 	pool_thread_set_state(pool, self, THREAD_RUNNING);
-	shard_serve(self);
+	if (self->member.grade == GRADE_APART)
+		shard_serve_long(self);
+	else
+		shard_serve(self);
 	self->now_ns = clock_now_ns();
 	turns_set_role(self, ROLE_FOLLOWING);
 	grace_unregister(pool->options.grace, &self->reader);
@@ -149,6 +152,8 @@ pool_retire_thread(struct pool *pool, struct pool_thread *thread)
 	pool_thread_set_state(pool, thread, THREAD_RETIRING);
 	(void)atomic_swap_seq(
 	    &thread->member.summons, (uint32_t)MEMBER_RETIRE); /* [P10] */
+	if (thread->member.grade == GRADE_APART)
+		admission_wake(&pool->admission);
 }
 
 unsigned
@@ -183,7 +188,8 @@ pool_count_running(const struct pool *pool, int grade)
 		const struct pool_thread *t = pool->places[i];
 
 		n += pool_thread_state(t) == THREAD_RUNNING &&
-		     (grade < 0 || t->member.grade == grade);
+		     (grade < 0 ? t->member.grade != GRADE_APART
+		                : t->member.grade == grade);
 	}
 	return n;
 }
@@ -231,7 +237,8 @@ pool_assign_homes(struct pool *pool)
 	for (unsigned i = 0; i < pool->places_n; i++) {
 		struct pool_thread *t = pool->places[i];
 
-		if (pool_thread_state(t) == THREAD_RUNNING)
+		if (pool_thread_state(t) == THREAD_RUNNING &&
+		    t->member.grade != GRADE_APART)
 			set_home(t, pool->shards[rank++ % pool->shards_n]);
 	}
 	for (unsigned i = 0; i < pool->shards_made; i++)

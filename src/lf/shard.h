@@ -157,6 +157,9 @@ bool shard_close_set(struct shard *shard);
 /* Serves the home shard, or a shard without a leader, until the thread is
  * summoned to retire. */
 void shard_serve(struct pool_thread *self);
+/* The same for a thread apart (pool_set_spares), which runs nothing but long
+ * turns, of all shards. */
+void shard_serve_long(struct pool_thread *self);
 
 /* Makes a thread of the handler's shard run it.  Caller owns the handler, and
  * gives it up. */

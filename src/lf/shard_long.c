@@ -3,6 +3,7 @@
  */
 #include "lf/shard_internal.h"
 
+#include "base/clock.h"
 #include "lf/turns.h"
 
 /* Whether the thread's home gets on without this thread: another one waits for
@@ -15,6 +16,28 @@ is_spare(const struct pool_thread *self)
 	return (atomic_load_relaxed(&home->asleep) ||
 	           atomic_load_relaxed(&home->sleepers) > 0) &&
 	       !member_wanted(&self->member);
+}
+
+/* Every long turn is one of these threads', so no leader is in one. */
+void
+shard_serve_long(struct pool_thread *self)
+{
+	struct admission *admission = pool_admission(self->pool);
+	struct event_handler *h = NULL;
+
+	while (h || (h = admission_await(admission, &self->member.summons))) {
+		self->now_ns = clock_now_ns();
+		turns_set_role(self, ROLE_PROCESSING);
+		if (turns_run(h, self) == TURN_MORE)
+			shard_submit(h);
+		h = admission_end(admission, self->now_ns);
+		if (h && member_wanted(&self->member)) {
+			shard_submit(h);
+			break;
+		}
+		if (!h)
+			turns_set_role(self, ROLE_FOLLOWING);
+	}
 }
 
 void

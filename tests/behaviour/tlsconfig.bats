@@ -348,6 +348,56 @@ threads_are() {
 	stop_lfproxy
 }
 
+# apart EXPRESSION: Python, of the list of the threads that compute nothing but
+# handshakes, and of the others.
+apart() {
+	ctl show threads main json | python3 -c '
+import json, sys
+threads = [t for t in json.load(sys.stdin) if not t["retiring"]]
+apart = [t for t in threads if t["class"] == 4]
+others = [t for t in threads if t["class"] == 0]
+print(eval(sys.argv[1]))' "$1"
+}
+
+apart_is() {
+	[ "$(apart "$1")" = "$2" ]
+}
+
+# shellcheck disable=SC2034 # THREADS and SHARDS are for common.
+@test "tlsconfig: without the right to become less nice, spare threads compute" {
+	local own cpus limit="prlimit --nice=0:0"
+
+	own=$(nice)
+	((own <= 9)) || skip "these tests run with nice $own"
+	((EUID != 0)) ||
+	    limit+=" setpriv --bounding-set=-sys_nice --inh-caps=-sys_nice"
+	THREADS=auto SHARDS=auto
+	running "cert = $CERTS/rsa.pem" >"$T/lfproxy.ini"
+	LIMIT=$limit launch_lfproxy -c "$T/lfproxy.ini"
+	cpus=$(nproc)
+	equal "threads" "$((2 * cpus)) $cpus" \
+	    "$(main 'p["threads"]') $(apart 'len(apart)')"
+	equal "nice" "({$((own + 10))}, {$own}, 10)" \
+	    "($(apart 'set(t["nice"] for t in apart)'), $(
+	        apart 'set(t["nice"] for t in others)'), $(main 'p["long_nice"]'))"
+	equal "turns before" 0 "$(apart 'sum(t["turns"] for t in apart)')"
+	[[ $(certificate) == *www.example.com ]]
+	wait_for 10 apart_is 'sum(t["turns"] for t in apart) > 0' True
+	set_main handshake_nice 5
+	wait_for 10 apart_is 'set(t["nice"] for t in apart)' "{$((own + 5))}"
+	[[ $(certificate) == *www.example.com ]]
+	wait_for 10 apart_is 'sum(t["turns"] for t in apart) > 0' True
+
+	# Threads that lead cannot return, so without spare ones none is nicer.
+	set_main threads $((2 * cpus))
+	wait_for 10 apart_is 'len(apart), len(others)' "(0, $((2 * cpus)))"
+	equal "nice" 0 "$(main 'p["long_nice"]')"
+	[[ $(certificate) == *www.example.com ]]
+	run -1 ctl set pool main handshake_nice 6
+	[[ $output == "The system does not let threads return from nice 6: "* ]]
+	stop_lfproxy
+}
+
 # resume OPTION: whether the handshake is New or Reused, with TLS 1.2, where the
 # ticket comes with the handshake.
 resume() {

@@ -142,6 +142,7 @@ rig_start(struct rig *rig, const struct rig_setup *setup)
 	struct pool_options options = {
 	    .name = "rig",
 	    .shards = setup->shards,
+	    .spares = setup->spares,
 	    .policy = setup->policy,
 	    .order = setup->order,
 	    .promotion = setup->promotion,

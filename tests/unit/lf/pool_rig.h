@@ -25,6 +25,7 @@ struct rig_setup {
 	unsigned threads, shards;
 	/* The pool takes the machine for one with so many CPUs, if not 0. */
 	unsigned cpus;
+	unsigned spares; /* as in pool_options */
 	bool alarms;
 	/* Called with each new handle set before threads use it; may be NULL.
 	 */

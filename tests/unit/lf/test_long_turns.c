@@ -5,8 +5,10 @@
  */
 #include "lf/pool.h"
 
+#include <linux/capability.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lf/pool_rig.h"
@@ -476,6 +478,104 @@ a_thread_is_nicer_during_a_long_turn_if_wanted(void **state)
 	skip();
 }
 
+/* Takes the right to become less nice from this thread and those that it
+ * starts.  Returns false if the system does not allow that. */
+static bool
+give_up_nice(void)
+{
+	struct __user_cap_header_struct head = {
+	    .version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+	struct rlimit none;
+
+	if (getrlimit(RLIMIT_NICE, &none) < 0 ||
+	    syscall(SYS_capget, &head, data) < 0)
+		return false;
+	none.rlim_cur = 0;
+	data[0].effective &= ~(1u << CAP_SYS_NICE);
+	return setrlimit(RLIMIT_NICE, &none) == 0 &&
+	       syscall(SYS_capset, &head, data) == 0;
+}
+
+static bool
+threads_are(struct rig *rig, unsigned n)
+{
+	struct pool_status s;
+
+	rig_control(rig);
+	pool_status(rig->pool, &s);
+	return s.threads == n;
+}
+
+/* Runs two long turns at a time, four in all, and short ones meanwhile. */
+static void
+see_nice_of_both(struct rig *rig, int nice_long, int nice_short)
+{
+	memset(&turns, 0, sizeof(turns));
+	for (unsigned i = 0; i < 4; i++)
+		rig_feed_each(rig, i, 1);
+	assert_true(unit_wait(long_turns_are(rig, 2, 2)));
+	assert_true(unit_wait(rig_count_is(rig, &turns.begun, 2)));
+	assert_int_equal(atomic_load_relaxed(&nice_seen), nice_long);
+	serve_short_turns(rig, 4, 1);
+	assert_int_equal(atomic_load_relaxed(&nice_seen), nice_short);
+	permit(rig, 2);
+	assert_true(unit_wait(rig_count_is(rig, &turns.begun, 4)));
+	assert_int_equal(atomic_load_relaxed(&nice_seen), nice_long);
+	permit(rig, 2);
+	assert_true(unit_wait(long_turns_are(rig, 0, 0)));
+}
+
+/* The last test, for it gives up a right. */
+static void
+without_the_right_to_return_spare_threads_stay_nicer(void **state)
+{
+	static const struct rig_setup setup = {.policy = POLICY_ADAPTIVE,
+	    .threads = 4,
+	    .shards = 1,
+	    .cpus = 2,
+	    .spares = 2};
+	int own = getpriority(PRIO_PROCESS, 0);
+	struct pool_class one = {.threads = 4};
+	struct pool_status s;
+	struct err err;
+	struct rig rig;
+
+	(void)state;
+	if (own > 9 || !give_up_nice()) {
+		print_message("skipped: nice %d, or no capset\n", own);
+		skip();
+	}
+	rig_start(&rig, &setup);
+	for (int i = 0; i < 4; i++)
+		rig_fake(&rig, declare_then_see_nice);
+	rig_fake(&rig, see_nice_and_serve);
+	assert_true(pool_set_threads(rig.pool, &one, 1, &err));
+	assert_true(pool_set_long_nice(rig.pool, POOL_NICE_IDLE, &err));
+	assert_true(unit_wait(threads_are(&rig, 4)));
+	see_nice_of_both(&rig, own + POOL_NICE_FOR_LIFE, own);
+	pool_status(rig.pool, &s);
+	assert_int_equal(s.long_nice, POOL_NICE_FOR_LIFE);
+	assert_true(pool_set_long_nice(rig.pool, 5, &err));
+	assert_true(unit_wait(threads_are(&rig, 4)));
+	see_nice_of_both(&rig, own + 5, own);
+	assert_true(pool_set_long_nice(rig.pool, 0, &err));
+	assert_true(unit_wait(threads_are(&rig, 4)));
+	see_nice_of_both(&rig, own, own);
+	/* Those that wait are not lost when the threads apart go. */
+	assert_true(pool_set_long_nice(rig.pool, 5, &err));
+	memset(&turns, 0, sizeof(turns));
+	for (unsigned i = 0; i < 4; i++)
+		rig_feed_each(&rig, i, 1);
+	assert_true(unit_wait(long_turns_are(&rig, 2, 2)));
+	pool_set_spares(rig.pool, 0);
+	assert_true(pool_set_threads(rig.pool, &one, 1, &err));
+	permit(&rig, 4);
+	assert_true(unit_wait(threads_are(&rig, 4)));
+	assert_false(pool_set_long_nice(rig.pool, 6, &err));
+	rig_finish(&rig);
+}
+
 /* Declares each of its turns long, whatever there is to do. */
 static enum turn
 declare_always(struct fake *fake, uint32_t pending, struct pool_thread *self)
@@ -589,6 +689,8 @@ main(void)
 	        the_guard_ends_sched_idle_of_a_turn_that_takes_long),
 	    cmocka_unit_test(after_stop_no_long_turn_begins),
 	    cmocka_unit_test(nothing_is_lost_while_everything_changes),
+	    cmocka_unit_test(
+	        without_the_right_to_return_spare_threads_stay_nicer),
 	};
 
 	unit_watchdog();
