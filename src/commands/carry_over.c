@@ -34,9 +34,11 @@ write_commands(void *arg, const struct running_change *change)
 static void
 write_base(void *arg, const struct running_change *change)
 {
-	if (change->base)
-		fprintf(arg, LATER BASE "\tvalue=%s\tcommand=%s", change->base,
-		    change->commands);
+	const char *at = change->commands;
+
+	for (; change->base && *at; at = strchr(at, '\n') + 1)
+		fprintf(arg, LATER BASE "\tvalue=%s\tcommand=%.*s\n",
+		    change->base, (int)strcspn(at, "\n"), at);
 }
 
 /* Writes the lines that set the health of a server which is down or stopping,
@@ -210,6 +212,14 @@ comes_last(const char *line)
 	return false;
 }
 
+/* Returns whether the line closes sockets, which the start would open again;
+ * the line before it keeps clients away until then. */
+static bool
+closes_sockets(const char *line)
+{
+	return strncmp(line, "shutdown ", strlen("shutdown ")) == 0;
+}
+
 /* Returns whether the line is about a server that its backend does not have
  * yet, but may get from a set of servers. */
 static bool
@@ -274,7 +284,7 @@ carry_over_run(const struct command_env *env, const char *lines, bool last)
 	while ((line = strsep(&rest, "\n"))) {
 		/* Later lines may be about a server that was added. */
 		late |= comes_last(line);
-		if (!*line || late != last)
+		if (!*line || (late || closes_sockets(line)) != last)
 			continue;
 		/* A newer process may have written lines of other kinds. */
 		if (!records_read(env, line) &&

@@ -68,9 +68,14 @@ tell_value(struct walk *w, enum setting_id id, const struct setting *setting,
 	const struct setting_row *row = &setting_rows[id];
 	char in_file[SETTING_VALUE_SIZE];
 	const char *text = value;
+	size_t len = 0;
 
-	setting_command(
-	    id, setting, value, w->commands, sizeof(w->commands) - 1);
+	/* Until its sockets are closed, the frontend accepts no client. */
+	if (strcmp(value, "shutdown") == 0)
+		len = (size_t)PUT(
+		    w->commands, "disable frontend %s\n", setting->proxy);
+	setting_command(id, setting, value, w->commands + len,
+	    sizeof(w->commands) - len - 1);
 	strcat(w->commands, "\n");
 	PUT(w->value, "%s", state_text(value));
 	if (row->in_file)

@@ -139,3 +139,25 @@ one_session() {
 	equal "drift" 'server app/b maxconn: 0 -> 7' "$(ctl show drift | grep -v '^#')"
 	stop_newest
 }
+
+# Symptom: the other process took it for open, without a socket.
+@test "upgrade: a frontend that was shut down stays so until a reload" {
+	site >"$T/lfproxy.ini"
+	printf '%s\n' '[frontend other]' 'listen = 127.0.0.1:0' 'backend = app' \
+	    >>"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	ctl shutdown frontend other
+	ctl show drift | grep -qx 'frontend other: enabled -> shut down'
+	for _ in 1 2; do
+		upgrade
+		equal "status" STOP "$(stat_of other FRONTEND status)"
+		ctl show drift | grep -qx 'frontend other: enabled -> shut down'
+	done
+	ctl reload
+	equal "status" OPEN "$(stat_of other FRONTEND status)"
+	port=$(sed -n 's/.* on 127.0.0.1:\([0-9]*\) (frontend other)$/\1/p' \
+	    "$LFPROXY_LOG" | tail -n 1)
+	ss -ltnH "sport = :$port" | grep -q .
+	stop_newest
+}
