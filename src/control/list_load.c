@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "acl/discard.h"
+#include "base/atomics.h"
 #include "model/spec.h"
 
 /* Four, so that a reload that was given up, since a file of it is on a mount
@@ -21,6 +22,7 @@ run_list_load(struct work *work)
 	for (size_t i = 0; i < load->n; i++) {
 		struct list_job *job = &load->jobs[i];
 
+		atomic_store_relaxed(&load->at, i);
 		job->content = acl_recipe_read(job->recipe, &job->errors);
 	}
 }
@@ -55,6 +57,12 @@ list_load_begin(const struct spec *spec)
 	    .queue = &loads, .run = run_list_load, .done = end_list_load};
 	worker_submit(&load->work);
 	return load;
+}
+
+size_t
+list_load_at(const struct list_load *load)
+{
+	return atomic_load_relaxed(&load->at);
 }
 
 void

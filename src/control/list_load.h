@@ -27,6 +27,7 @@ struct list_load {
 	struct work work;
 	bool ended; /* from then on the load is the caller's again */
 	int error;  /* if ended: errno, if no thread could be made, or 0 */
+	size_t at;  /* the list under way; atomic */
 	size_t n;
 	struct list_job jobs[];
 };
@@ -34,6 +35,9 @@ struct list_load {
 /* Begins to read all lists of the spec.  Returns the load, or NULL when memory
  * is short. */
 struct list_load *list_load_begin(const struct spec *spec) MUST_CHECK;
+
+/* Returns the number of the list that is being read. */
+size_t list_load_at(const struct list_load *load);
 
 /* Cancels a load that has not ended.  The load frees itself when the worker has
  * left it. */

@@ -23,6 +23,9 @@
 #include "proxy/accept_limits.h"
 #include "proxy/accesslog.h"
 
+/* The time after which a reload is logged that waits for lists.  lfproxyctl
+ * gives up after ten seconds. */
+#define LISTS_SLOW_MS 5000
 /* How long a reload may read lists while another one waits for it. */
 #define LISTS_PATIENCE_MS 60000
 
@@ -35,6 +38,7 @@ struct reload {
 	struct reload_result result;
 	struct timed_task waiting;
 	bool begun;
+	bool is_slow; /* which was logged */
 	uint64_t began_ms;
 	struct reload *next; /* ordered later; waits for this one */
 	void (*when_done)(bool ok, const struct reload_result *result);
@@ -304,6 +308,19 @@ is_waiting(const struct reload *r, uint64_t now_ms)
 	       server_names_pending(r->control, r->spec);
 }
 
+/* Logs, once, that the files of a list keep the reload waiting. */
+static void
+warn_of_slow_list(struct reload *r, uint64_t now_ms)
+{
+	if (r->is_slow || !r->lists || r->lists->ended ||
+	    now_ms < r->began_ms + LISTS_SLOW_MS)
+		return;
+	r->is_slow = true;
+	log_warning("list %s: its files are not read after %d s; a reload "
+	            "waits for them",
+	    r->spec->lists[list_load_at(r->lists)].name, LISTS_SLOW_MS / 1000);
+}
+
 static void
 count_reload(struct reload_status *reloads, bool ok)
 {
@@ -379,6 +396,7 @@ carry_on(struct control *c)
 		if (!r->begun)
 			begin_reload(r);
 		if (is_waiting(r, now_ms)) {
+			warn_of_slow_list(r, now_ms);
 			timed_task_schedule(
 			    &r->waiting, now_ms + TASK_TIMER_ROUND_MS);
 			return;

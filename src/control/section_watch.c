@@ -9,10 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/atomics.h"
 #include "base/clock.h"
 
 /* The interval at which a section that could not be read is read again. */
 #define RETRY_MS 60000
+/* The time after which a reading is logged that has not ended. */
+#define SLOW_MS 10000
 /* The most readings in a row of files whose watches change meanwhile.  Further
  * changes are left to later events. */
 #define TRIES_MAX 4
@@ -23,6 +26,8 @@ struct section_load {
 	const struct watched_kind *kind;
 	struct section_watch *watch; /* not used after worker_cancel */
 	int inotify;
+	bool is_slow; /* which was logged */
+	size_t at;    /* the reading under way; atomic */
 	size_t n;
 	_Alignas(max_align_t) unsigned char readings[];
 };
@@ -81,6 +86,7 @@ run_load(struct work *work)
 	for (size_t i = 0; i < load->n; i++) {
 		struct section_reading *r = reading_at(load, i);
 
+		atomic_store_relaxed(&load->at, i);
 		(void)watch_files(load, r);
 		for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
 			load->kind->read(r);
@@ -196,6 +202,7 @@ read_due(struct section_watch *watch)
 		return;
 	}
 	file_watch_hold(&watch->files);
+	timed_task_schedule(&watch->retry, clock_now_ms() + SLOW_MS);
 	worker_submit(&watch->load->work);
 }
 
@@ -206,12 +213,34 @@ on_settled(void *arg)
 }
 
 static void
+warn_of_slow_load(struct section_watch *watch)
+{
+	struct section_load *load = watch->load;
+	const struct section_reading *r =
+	    reading_at(load, atomic_load_relaxed(&load->at));
+	const struct watched_section *s =
+	    section_find(&watch->sections, r->source);
+
+	load->is_slow = true;
+	log_warning("%s %s: its files are not read after %d s; meanwhile no "
+	            "change of %s takes effect without a reload",
+	    watch->kind->section, s ? s->name : "(removed)", SLOW_MS / 1000,
+	    watch->kind->files);
+}
+
+static void
 on_retry(struct timed_task *task, uint64_t now_ms)
 {
 	struct section_watch *watch =
 	    container_of(task, struct section_watch, retry);
 
 	(void)now_ms;
+	if (watch->load) {
+		if (!watch->load->is_slow)
+			warn_of_slow_load(watch);
+		retry_later(watch);
+		return;
+	}
 	for_each_section(s, &watch->sections) s->due |= s->failed;
 	read_due(watch);
 }

@@ -152,10 +152,13 @@ ask() {
 	wait_for 10 is_read list
 }
 
-@test "hanging: a reload that waits for a list is refused at the end" {
+@test "hanging: a reload that waits for a list says so, and is refused at the end" {
 	start_site
 	touch "$T/list.hangs"
 	ask first
+	change list
+	wait_for 30 lfproxy_said 'list office: .* after 5 s; a reload waits'
+	wait_for 30 lfproxy_said 'list office: .* after 10 s; .* change of lists'
 	kill -TERM "$LFPROXY_PID"
 	await_lfproxy 15
 	lfproxy_said 'not reloaded; .*the files of lists could not be read in time'
