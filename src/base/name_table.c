@@ -12,9 +12,11 @@
 const char *
 name_table_at(const struct name_table *names, size_t i)
 {
-	const char *element = (const char *)names->all + i * names->size;
+	const void *element = (const char *)names->all + i * names->size;
 
-	return *(const char *const *)(const void *)element;
+	if (names->pointers)
+		element = *(const void *const *)element;
+	return *(const char *const *)element;
 }
 
 /* Returns the slot of the name, or the free one where it would be.  At least

@@ -21,18 +21,25 @@ struct name_index {
 	size_t slots_n;  /* 0, or a power of two */
 };
 
-/* An array whose elements begin with a pointer to their name. */
+/* An array whose elements begin with a pointer to their name, or are pointers
+ * to such objects. */
 struct name_table {
 	const void *all;
 	size_t n, size;                 /* bytes of an element */
 	const struct name_index *index; /* NULL: none */
+	bool pointers;
 };
 #define NAME_TABLE(array, n)                                                   \
-	(&(const struct name_table){(array), (n), sizeof(*(array)), NULL})
+	(&(const struct name_table){                                           \
+	    (array), (n), sizeof(*(array)), NULL, false})
 /* The array owner->member, of owner->member_n elements, with its index. */
 #define INDEXED_TABLE(owner, member)                                           \
 	(&(const struct name_table){(owner)->member, (owner)->member##_n,      \
-	    sizeof(*(owner)->member), &(owner)->member##_index})
+	    sizeof(*(owner)->member), &(owner)->member##_index, false})
+/* The same for an array of pointers. */
+#define INDEXED_POINTERS(owner, member)                                        \
+	(&(const struct name_table){(owner)->member, (owner)->member##_n,      \
+	    sizeof(*(owner)->member), &(owner)->member##_index, true})
 
 /* Returns the name of the i-th element. */
 const char *name_table_at(const struct name_table *names, size_t i);
@@ -46,6 +53,9 @@ bool name_table_find(const struct name_table *names, const char *name,
 void name_index_make(struct name_index *index, const struct name_table *names);
 #define INDEX_NAMES(owner, member)                                             \
 	name_index_make(&(owner)->member##_index, INDEXED_TABLE(owner, member))
+#define INDEX_POINTERS(owner, member)                                          \
+	name_index_make(                                                       \
+	    &(owner)->member##_index, INDEXED_POINTERS(owner, member))
 
 struct text_entry {
 	char *text;

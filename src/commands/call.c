@@ -346,7 +346,7 @@ call_server(struct call *call, const char *name)
 
 	if (b && !s)
 		call_no_such_of(call, "No such server.", server_name,
-		    SERVER_NAMES(b->spec));
+		    SERVER_TABLE(b->spec));
 	return s;
 }
 

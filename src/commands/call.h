@@ -160,7 +160,6 @@ bool call_no_such(
 
 #define FRONTEND_NAMES(spec) NAME_TABLE((spec)->frontends, (spec)->frontends_n)
 #define BACKEND_NAMES(spec)  NAME_TABLE((spec)->backends, (spec)->backends_n)
-#define SERVER_NAMES(spec)   NAME_TABLE((spec)->servers, (spec)->servers_n)
 
 /* Does the same with the names of a table. */
 bool call_no_such_of(struct call *call, const char *words, const char *name,

@@ -379,7 +379,7 @@ static bool
 maps_ports(const struct backend_spec *b)
 {
 	for (size_t i = 0; i < b->servers_n; i++)
-		if (server_spec_maps_port(&b->servers[i]))
+		if (server_spec_maps_port(b->servers[i]))
 			return true;
 	return false;
 }

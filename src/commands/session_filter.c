@@ -57,7 +57,7 @@ session_filter_check(struct call *call, const struct session_filter *filter)
 		    filter->backend, BACKEND_NAMES(m->spec));
 	if (*filter->server && !backend_find_server(b, filter->server))
 		return call_no_such_of(call, "No such server.", filter->server,
-		    SERVER_NAMES(b->spec));
+		    SERVER_TABLE(b->spec));
 	return true;
 }
 

@@ -90,7 +90,7 @@ place_of(const struct spec *file, const struct running_change *c)
 	    !name_table_find(INDEXED_TABLE(&file->backends[at], servers),
 	        c->server, &server))
 		return c->place;
-	return file->backends[at].servers[server].place;
+	return file->backends[at].servers[server]->place;
 }
 
 struct drift {

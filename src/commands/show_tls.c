@@ -73,9 +73,9 @@ put_user_servers(struct users *users, const struct spec *spec,
 		const struct backend_spec *b = &spec->backends[i];
 
 		for (size_t j = 0; j < b->servers_n; j++)
-			if (server_spec_tls(spec, b, &b->servers[j]) ==
+			if (server_spec_tls(spec, b, b->servers[j]) ==
 			    section->context)
-				put_user(users, b->name, b->servers[j].name);
+				put_user(users, b->name, b->servers[j]->name);
 	}
 }
 

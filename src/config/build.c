@@ -503,7 +503,7 @@ read_sections(struct build *b)
 			return false;
 	}
 	for (size_t i = 0; i < b->spec->backends_n; i++)
-		INDEX_NAMES(&b->spec->backends[i], servers);
+		INDEX_POINTERS(&b->spec->backends[i], servers);
 	complete_section(b, SECTION_RESOLVER);
 	check_ttls(b);
 	return complete_global(b);

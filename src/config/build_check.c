@@ -255,18 +255,17 @@ check_names(const struct backend_spec *b, struct err_list *errors)
 	size_t first;
 
 	for (size_t i = 0; i < b->servers_n; i++) {
-		const struct server_spec *s = &b->servers[i];
+		const struct server_spec *s = b->servers[i];
 
 		if (s->place.file &&
-		    name_table_find(
-		        INDEXED_TABLE(b, servers), s->name, &first) &&
+		    name_table_find(SERVER_TABLE(b), s->name, &first) &&
 		    first < i)
 			ERROR_AT(s, errors,
 			    "server: the name '%s' is already used by another "
 			    "server of [backend %s]%s; names must differ",
 			    s->name, b->name,
 			    draft_first(
-			        b->servers[first].place, s->place, where));
+			        b->servers[first]->place, s->place, where));
 	}
 }
 
@@ -318,7 +317,7 @@ build_check(
 		check_hash(b, errors);
 		check_ejection(b, errors);
 		for (size_t j = 0; j < b->servers_n; j++)
-			build_check_server(b, &b->servers[j], errors);
+			build_check_server(b, b->servers[j], errors);
 		build_check_sets(b, errors);
 	}
 	check_all_checks(spec, draft, errors);
@@ -340,6 +339,7 @@ find_tracked(const struct spec *spec, const struct server_spec *s,
 	const struct backend_spec *b;
 	char home[DRAFT_VALUE_MAX + 1] = "";
 	const struct name_table *all = INDEXED_TABLE(spec, backends);
+	struct name_table singles;
 	struct hint hint;
 
 	if (slash)
@@ -350,7 +350,7 @@ find_tracked(const struct spec *spec, const struct server_spec *s,
 		return false;
 	}
 	b = &spec->backends[*backend];
-	if (name_table_find(INDEXED_TABLE(b, servers), name, ret_server) &&
+	if (name_table_find(SERVER_TABLE(b), name, ret_server) &&
 	    *ret_server < b->singles_n)
 		return true;
 	if (build_set_named(b, name)) {
@@ -360,10 +360,10 @@ find_tracked(const struct spec *spec, const struct server_spec *s,
 		    b->name, name, build_set_named(b, name)->prefix);
 		return false;
 	}
+	singles = *SERVER_TABLE(b);
+	singles.n = b->singles_n;
 	TRACK_ERROR(s, errors, "[backend %s] has no server '%s'; %s", b->name,
-	    name,
-	    hint_table(
-	        &hint, name, NAME_TABLE(b->servers, b->singles_n), "there"));
+	    name, hint_table(&hint, name, &singles, "there"));
 	return false;
 }
 
@@ -402,7 +402,7 @@ build_track_server(const struct spec *spec, size_t home, struct server_spec *s,
 	s->track_backend = home;
 	s->track_server = server;
 	b = &spec->backends[home];
-	other = &b->servers[server];
+	other = b->servers[server];
 	if (other == s)
 		TRACK_ERROR(s, errors, "'%s' would track itself", s->name);
 	else if (other->track)
@@ -421,9 +421,9 @@ build_track(struct spec *spec, struct err_list *errors)
 {
 	for (size_t i = 0; i < spec->backends_n; i++)
 		for (size_t j = 0; j < spec->backends[i].servers_n; j++)
-			if (spec->backends[i].servers[j].track)
+			if (spec->backends[i].servers[j]->track)
 				build_track_server(spec, i,
-				    &spec->backends[i].servers[j], errors);
+				    spec->backends[i].servers[j], errors);
 	for (size_t i = 0; i < spec->backends_n; i++)
 		for (size_t j = 0; j < spec->backends[i].sets_n; j++)
 			if (spec->backends[i].sets[j].member.track)

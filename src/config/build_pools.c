@@ -23,7 +23,7 @@ backend_has_tls(const struct backend_spec *b)
 	if (b->tls.is_set && b->tls.value != TLS_OFF)
 		return true;
 	for (size_t i = 0; i < b->servers_n; i++)
-		if (server_spec_has_tls(b, &b->servers[i]))
+		if (server_spec_has_tls(b, b->servers[i]))
 			return true;
 	for (size_t i = 0; i < b->sets_n; i++)
 		if (server_spec_has_tls(b, &b->sets[i].member))

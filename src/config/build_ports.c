@@ -67,7 +67,7 @@ warn_of_backend_ports(const struct ways *w, const struct backend_spec *b,
 		return;
 	*seen = true;
 	for (size_t i = 0; i < b->servers_n; i++)
-		warn_of_server_ports(w, &b->servers[i], warnings);
+		warn_of_server_ports(w, b->servers[i], warnings);
 }
 
 void

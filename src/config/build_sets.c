@@ -90,7 +90,7 @@ build_check_sets(const struct backend_spec *backend, struct err_list *errors)
 	char first[DRAFT_FIRST_SIZE];
 
 	for (size_t i = 0; i < b->servers_n && b->sets_n > 0; i++)
-		build_check_set_name(b, &b->servers[i], errors);
+		build_check_set_name(b, b->servers[i], errors);
 	for (size_t i = 0; i < b->sets_n; i++) {
 		const struct set_spec *set = &b->sets[i];
 

@@ -30,7 +30,7 @@ warn_of_nested(const struct frontend_spec *f, const struct listen_spec *l,
     const struct backend_spec *b, struct err_list *warnings)
 {
 	for (size_t i = 0; i < b->servers_n; i++) {
-		const struct server_spec *s = &b->servers[i];
+		const struct server_spec *s = b->servers[i];
 
 		if (!server_spec_has_tls(b, s))
 			continue;
@@ -79,7 +79,7 @@ build_starttls_warnings(const struct spec *spec, struct err_list *warnings)
 		const struct backend_spec *b = &spec->backends[i];
 
 		for (size_t j = 0; j < b->servers_n; j++) {
-			const struct server_spec *s = &b->servers[j];
+			const struct server_spec *s = b->servers[j];
 
 			if (!s->starttls.is_set ||
 			    s->starttls.value == STARTTLS_OFF ||

@@ -300,7 +300,7 @@ find_uses(
 		const struct backend_spec *b = &spec->backends[i];
 
 		for (size_t j = 0; j < b->servers_n; j++) {
-			const struct server_spec *s = &b->servers[j];
+			const struct server_spec *s = b->servers[j];
 			const struct tls_spec *t = tls_of_server(spec, b, s);
 
 			if (!t)
@@ -512,7 +512,7 @@ warn_of_addresses(const struct spec *spec, const struct backend_spec *b,
     struct err_list *warnings)
 {
 	for (size_t i = 0; i < b->servers_n; i++) {
-		const struct server_spec *s = &b->servers[i];
+		const struct server_spec *s = b->servers[i];
 		const struct tls_spec *t = tls_of_server(spec, b, s);
 
 		if (!t || !is_unlikely(t, s))

@@ -434,7 +434,8 @@ warn_of_loops(const struct spec *spec, struct err_list *warnings)
 	if (!loops)
 		return;
 	spec_for_each_server (b, s, spec) {
-		const struct frontend_spec *f = loops_find(loops, b, s);
+		const struct frontend_spec *f =
+		    loops_find(loops, b, s, &s->addr);
 
 		if (f)
 			ERROR_AT(s, warnings, "warning: " LOOPS_WARNING,

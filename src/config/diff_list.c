@@ -13,12 +13,21 @@ list_n(const struct list_kind *kind, const void *owner)
 	return *(const size_t *)(const void *)((const char *)owner + kind->n);
 }
 
-void *
-list_at(const struct list_kind *kind, const void *owner, size_t i)
+/* Returns the array. */
+static char *
+list_all(const struct list_kind *kind, const void *owner)
 {
 	const char *at = (const char *)owner + kind->all;
 
-	return *(char *const *)(const void *)at + i * kind->size;
+	return *(char *const *)(const void *)at;
+}
+
+void *
+list_at(const struct list_kind *kind, const void *owner, size_t i)
+{
+	void *at = list_all(kind, owner) + i * kind->size;
+
+	return kind->pointers ? *(void **)at : at;
 }
 
 const char *
@@ -48,10 +57,11 @@ is_unique(const struct list_kind *kind, const void *one)
 static void *
 element_named(const struct list_kind *kind, const void *in, const char *name)
 {
-	const struct name_table names = {.all = list_at(kind, in, 0),
+	const struct name_table names = {.all = list_all(kind, in),
 	    .n = list_n(kind, in),
 	    .size = kind->size,
-	    .index = (const void *)((const char *)in + kind->index)};
+	    .index = (const void *)((const char *)in + kind->index),
+	    .pointers = kind->pointers};
 	size_t i;
 
 	return name_table_find(&names, name, &i) && i < names.n

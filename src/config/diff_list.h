@@ -15,7 +15,8 @@ struct pair;
  * the other configuration, and how sentences call it. */
 struct list_kind {
 	size_t all, n; /* offsets of the array and of its size */
-	size_t size;   /* of an element */
+	size_t size;   /* of an element of the array */
+	bool pointers; /* the array is one of pointers to the elements */
 	size_t name;   /* offset of its name, as in `char *` */
 	size_t index;  /* offset of the array's name_index; 0: none */
 	/* NULL: elements with the same name are the same, and names are

@@ -21,9 +21,8 @@ server_named(const struct backend_spec *b, const char *name)
 {
 	size_t i;
 
-	return b && name_table_find(INDEXED_TABLE(b, servers), name, &i)
-	           ? &b->servers[i]
-	           : NULL;
+	return b && name_table_find(SERVER_TABLE(b), name, &i) ? b->servers[i]
+	                                                       : NULL;
 }
 
 /* Returns the backend of that name in the file, or NULL. */
@@ -77,8 +76,8 @@ config_add_server(struct spec *spec, struct backend_spec *backend,
 
 	if (!parse_added_server(spec, backend, value, errors))
 		return false;
-	INDEX_NAMES(backend, servers);
-	s = &backend->servers[backend->singles_n - 1];
+	INDEX_POINTERS(backend, servers);
+	s = backend->servers[backend->singles_n - 1];
 	s->added = true;
 	build_check_server(backend, s, errors);
 	build_check_set_name(backend, s, errors);
@@ -135,21 +134,23 @@ bool
 config_del_server(struct spec *spec, struct backend_spec *backend,
     const char *name, struct err_list *errors)
 {
-	struct server_spec *s = server_named(backend, name);
-	size_t errors_before = errors->n;
+	size_t errors_before = errors->n, i;
+	struct server_spec *s;
 	bool has_tls;
 
-	ENSURE(s && !s->set.is_set);
+	ENSURE(name_table_find(SERVER_TABLE(backend), name, &i) &&
+	       i < backend->singles_n);
+	s = backend->servers[i];
 	has_tls = server_spec_has_tls(backend, s);
 	if (!s->added && !remember_deleted(backend, name)) {
 		err_list_add(errors, NULL, 0, "out of memory");
 		return false;
 	}
-	server_spec_clear(s);
+	server_spec_free(s);
 	backend->singles_n--;
-	memmove(s, s + 1,
-	    (size_t)(&backend->servers[--backend->servers_n] - s) * sizeof(*s));
-	INDEX_NAMES(backend, servers);
+	memmove(&backend->servers[i], &backend->servers[i + 1],
+	    (--backend->servers_n - i) * sizeof(s));
+	INDEX_POINTERS(backend, servers);
 	if (has_tls)
 		build_pools(spec);
 	/* The servers behind the deleted one have moved: resolve `track`
@@ -179,7 +180,7 @@ name_added(FILE *out, const char *intro, const struct spec *running,
 		const struct backend_spec *like = backend_like(file, b);
 
 		for (size_t j = 0; j < b->servers_n; j++) {
-			const struct server_spec *s = &b->servers[j];
+			const struct server_spec *s = b->servers[j];
 			const struct server_spec *now =
 			    s->added ? server_named(like, s->name) : NULL;
 			bool same = now && server_spec_same_place(now, s);

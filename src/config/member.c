@@ -82,7 +82,7 @@ check_member(struct spec *spec, const struct backend_spec *backend,
 
 bool
 config_member_read(struct spec *spec, struct backend_spec *backend, size_t set,
-    const struct config_member *member, struct server_spec *ret_server,
+    const struct config_member *member, struct server_spec **ret_server,
     struct err_list *errors)
 {
 	char label[NAME_MAX_LEN + 8 + NAME_MAX_LEN], key[] = "servers";
@@ -93,7 +93,7 @@ config_member_read(struct spec *spec, struct backend_spec *backend, size_t set,
 	    .spec = spec,
 	    .entry = &entry,
 	    .errors = errors};
-	struct server_spec server;
+	struct server_spec server, *made;
 
 	snprintf(label, sizeof(label), "%s/%s", backend->name, member->name);
 	if (!server_spec_copy(&backend->sets[set].member, &server))
@@ -114,28 +114,31 @@ config_member_read(struct spec *spec, struct backend_spec *backend, size_t set,
 	if (member->joined && !server.check.init.is_set)
 		server.check.init =
 		    (struct optional){.is_set = true, .value = CHECK_INIT_DOWN};
-	*ret_server = server;
+	made = malloc(sizeof(*made));
+	if (!made) {
+		server_spec_clear(&server);
+		return value_fail(&v, "out of memory");
+	}
+	*made = server;
+	*ret_server = made;
 	return true;
 }
 
 bool
 config_set_members(
-    struct backend_spec *backend, const struct server_spec *servers, size_t n)
+    struct backend_spec *backend, struct server_spec *const *servers, size_t n)
 {
 	struct backend_spec *b = backend;
 	size_t room = b->singles_n + n;
-	struct server_spec *grown;
+	struct server_spec **grown;
 
 	for (size_t i = b->singles_n; i < b->servers_n; i++)
-		server_spec_clear(&b->servers[i]);
+		server_spec_free(b->servers[i]);
 	b->servers_n = b->singles_n;
 	grown = reallocarray(b->servers, room + 1, sizeof(*grown));
 	if (!grown) {
-		for (size_t i = 0; i < n; i++) {
-			struct server_spec lost = servers[i];
-
-			server_spec_clear(&lost);
-		}
+		for (size_t i = 0; i < n; i++)
+			server_spec_free(servers[i]);
 		return false;
 	}
 	if (n > 0)
@@ -143,6 +146,6 @@ config_set_members(
 	b->servers = grown;
 	b->servers_n = room;
 	b->servers_room = room + 1;
-	INDEX_NAMES(b, servers);
+	INDEX_POINTERS(b, servers);
 	return true;
 }

@@ -26,16 +26,16 @@ struct config_member {
  * set whose index in the backend is given as defaults.  Checks the server by
  * the rules for the servers of a file.  `track` names a server of the file, so
  * it does not depend on other members.  Returns false after an error, which
- * begins with BACKEND/NAME. */
+ * begins with BACKEND/NAME.  Caller owns *ret_server. */
 bool config_member_read(struct spec *spec, struct backend_spec *backend,
     size_t set, const struct config_member *member,
-    struct server_spec *ret_server, struct err_list *errors) MUST_CHECK;
+    struct server_spec **ret_server, struct err_list *errors) MUST_CHECK;
 
 /* Replaces the members of all sets of the backend by n servers from an array,
- * which are in the order of their sets.  Takes ownership of what the servers
- * own, also on failure.  Returns false when memory is short; the spec may then
- * only be passed to spec_free. */
+ * which are in the order of their sets.  Takes ownership of the servers, also
+ * on failure.  Returns false when memory is short; the spec may then only be
+ * passed to spec_free. */
 bool config_set_members(struct backend_spec *backend,
-    const struct server_spec *servers, size_t n) MUST_CHECK;
+    struct server_spec *const *servers, size_t n) MUST_CHECK;
 
 #endif

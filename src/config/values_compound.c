@@ -161,7 +161,7 @@ check_name_is_free(const struct value *v, const char *name)
 	if (v->entry->place.file)
 		return true;
 	for (size_t i = 0; i < b->servers_n; i++) {
-		const struct server_spec *other = &b->servers[i];
+		const struct server_spec *other = b->servers[i];
 
 		if (strcmp(other->name, name) == 0)
 			return value_fail(v,
@@ -180,7 +180,7 @@ make_room_for_servers(const struct value *v)
 {
 	struct backend_spec *b = v->object;
 	size_t room = b->servers_n, least = room + 1;
-	struct server_spec *grown;
+	struct server_spec **grown;
 
 	if (b->servers_n < b->servers_room)
 		return true;
@@ -190,7 +190,7 @@ make_room_for_servers(const struct value *v)
 	room = room < least ? least : room;
 	grown = reallocarray(b->servers, room, sizeof(*grown));
 	if (!grown)
-		return value_fail(v, "out of memory");
+		return false;
 	b->servers = grown;
 	b->servers_room = room;
 	return true;
@@ -201,15 +201,18 @@ static bool
 append_server(const struct value *v, struct server_spec *server)
 {
 	struct backend_spec *b = v->object;
+	struct server_spec *s = malloc(sizeof(*s));
 
-	if (!make_room_for_servers(v)) {
+	if (!s || !make_room_for_servers(v)) {
+		free(s);
 		server_spec_clear(server);
-		return false;
+		return value_fail(v, "out of memory");
 	}
+	*s = *server;
 	/* Servers of the file come before the members of sets. */
 	memmove(&b->servers[b->singles_n + 1], &b->servers[b->singles_n],
-	    (b->servers_n - b->singles_n) * sizeof(*server));
-	b->servers[b->singles_n++] = *server;
+	    (b->servers_n - b->singles_n) * sizeof(s));
+	b->servers[b->singles_n++] = s;
 	b->servers_n++;
 	return true;
 }
@@ -327,7 +330,7 @@ print_server(const struct shown *s, char out[VALUE_TEXT_SIZE])
 
 	if (s->nth >= b->singles_n)
 		return false;
-	server = &b->servers[s->nth];
+	server = b->servers[s->nth];
 	allowed = server->addr.sa.sa_family == AF_UNIX ? 0 : KEY_TCP_ONLY;
 	value_write(out, "%s %s", server->name, server->address);
 	options_print(s, server,

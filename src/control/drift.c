@@ -16,9 +16,9 @@ drop_added(struct spec *spec, struct err_list *errors)
 		struct backend_spec *b = &spec->backends[i];
 
 		for (size_t j = b->singles_n; j-- > 0;)
-			if (b->servers[j].added &&
+			if (b->servers[j]->added &&
 			    !config_del_server(
-			        spec, b, b->servers[j].name, errors))
+			        spec, b, b->servers[j]->name, errors))
 				return false;
 	}
 	return true;
@@ -39,8 +39,8 @@ drop_deleted(
 		for (size_t j = 0; j < had->deleted_n; j++) {
 			struct backend_spec *b = &spec->backends[at];
 
-			if (name_table_find(INDEXED_TABLE(b, servers),
-			        had->deleted[j], &server) &&
+			if (name_table_find(
+			        SERVER_TABLE(b), had->deleted[j], &server) &&
 			    server < b->singles_n &&
 			    !config_del_server(
 			        spec, b, had->deleted[j], errors))

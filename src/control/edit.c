@@ -131,8 +131,7 @@ try_last_server(const struct backend_spec *b, struct err_list *errors)
 {
 	struct err err;
 
-	return server_socket_try(
-	           b, &b->servers[b->singles_n - 1], true, &err) ||
+	return server_socket_try(b, b->servers[b->singles_n - 1], true, &err) ||
 	       control_refuse(errors, err.text);
 }
 

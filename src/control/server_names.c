@@ -498,9 +498,9 @@ write_warning(FILE *out, const struct backend_spec *b,
 
 /* Returns the address that the name of the server has now, or the file's. */
 static const struct addr *
-checked_addr(
-    void *arg, const struct backend_spec *b, const struct server_spec *s)
+checked_addr(void *arg, const struct backend_spec *b, size_t at)
 {
+	const struct server_spec *s = b->servers[at];
 	const struct name *n = find_spec_name(arg, b, s);
 	const struct addr *found = n ? choose_address(n, s, &s->addr) : NULL;
 	static struct addr addr;
@@ -510,6 +510,23 @@ checked_addr(
 	addr = *found;
 	addr_set_port(&addr, s->port);
 	return &addr;
+}
+
+static void
+warn_of_named_loop(struct loops *loops, const struct names *names,
+    const struct backend_spec *b, size_t at, FILE *out)
+{
+	const struct server_spec *s = b->servers[at];
+	const struct frontend_spec *f =
+	    s->host ? loops_find(loops, b, s,
+	                  checked_addr((void *)(uintptr_t)names, b, at))
+	            : NULL;
+
+	if (!f)
+		return;
+	write_place(out, s);
+	fprintf(out, LOOPS_WARNING "\n", b->name, s->name, f->name,
+	    LOOPS_SESSIONS_MAX);
 }
 
 /* Writes a warning for each server with a name that leads back to its own
@@ -523,16 +540,10 @@ warn_of_named_loops(
 
 	if (!loops)
 		return;
-	spec_for_each_server (b, s, spec) {
-		const struct frontend_spec *f =
-		    s->host ? loops_find(loops, b, s) : NULL;
-
-		if (!f)
-			continue;
-		write_place(out, s);
-		fprintf(out, LOOPS_WARNING "\n", b->name, s->name, f->name,
-		    LOOPS_SESSIONS_MAX);
-	}
+	for (size_t i = 0; i < spec->backends_n; i++)
+		for (size_t j = 0; j < spec->backends[i].servers_n; j++)
+			warn_of_named_loop(
+			    loops, names, &spec->backends[i], j, out);
 	loops_free(loops);
 }
 

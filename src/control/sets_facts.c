@@ -129,7 +129,7 @@ check_set_member(struct spec *spec, struct backend_spec *b, size_t set,
 	    .address = m->address,
 	    .options = m->options,
 	    .note = m->note};
-	struct server_spec server;
+	struct server_spec *server;
 	struct err_list errors;
 	char text[sizeof(struct err) + 200 + SET_TEXT_SIZE];
 	char source[SET_TEXT_SIZE];
@@ -141,7 +141,7 @@ check_set_member(struct spec *spec, struct backend_spec *b, size_t set,
 	ok = !m->wrong &&
 	     config_member_read(spec, b, set, &member, &server, &errors);
 	if (ok) {
-		server_spec_clear(&server);
+		server_spec_free(server);
 	} else {
 		snprintf(text, sizeof(text),
 		    "member %s (%s) would be left out: %s (source: %s)", m->key,

@@ -47,7 +47,7 @@ set_of(struct control *c, const struct backend_spec *b,
 struct filling {
 	struct spec *spec;
 	struct backend_spec *backend;
-	struct server_spec *servers;
+	struct server_spec **servers;
 	size_t n, room;
 	size_t old; /* index of the backend's next present member */
 };
@@ -77,7 +77,7 @@ note_left_out(const struct filling *f, size_t set, struct set_member *m,
 /* Reads the member with these options into ret.  Returns false with errors. */
 static bool
 read_with(const struct filling *f, size_t set, const struct set_member *m,
-    const char *options, struct server_spec *ret, struct err_list *errors)
+    const char *options, struct server_spec **ret, struct err_list *errors)
 {
 	char name[NAME_MAX_LEN + 12];
 	const struct config_member member = {.name = name,
@@ -123,24 +123,24 @@ take_present(struct filling *f, size_t set, const struct set_member *m)
 	struct server_spec *s;
 
 	while (f->old < b->servers_n &&
-	       is_before(f, &b->servers[f->old], set, m->number))
+	       is_before(f, b->servers[f->old], set, m->number))
 		f->old++;
-	s = &b->servers[f->old];
-	if (f->old == b->servers_n || s->set.value != set || !m->same ||
-	    m->why || number_of(f, s, set) != m->number ||
+	if (f->old == b->servers_n)
+		return false;
+	s = b->servers[f->old];
+	if (s->set.value != set || !m->same || m->why ||
+	    number_of(f, s, set) != m->number ||
 	    strcmp(s->address, m->address) != 0 || strcmp(s->key, m->key) != 0)
 		return false;
-	f->servers[f->n++] = *s;
-	/* The spec's list of servers owns no part of it any more. */
-	*s = (struct server_spec){.set = s->set};
-	f->old++;
+	f->servers[f->n++] = s;
+	b->servers[f->old++] = NULL;
 	return true;
 }
 
 static void
 fill_member(struct filling *f, size_t set, struct set_member *m)
 {
-	struct server_spec *to = &f->servers[f->n];
+	struct server_spec **to = &f->servers[f->n];
 	struct err_list errors, ignored;
 	bool ok;
 
@@ -175,6 +175,7 @@ static bool
 fill_backend(struct control *c, struct spec *spec, struct backend_spec *b)
 {
 	struct filling f = {.spec = spec, .backend = b, .old = b->singles_n};
+	struct name_table singles;
 	struct server_set *set;
 	bool ok;
 
@@ -186,8 +187,9 @@ fill_backend(struct control *c, struct spec *spec, struct backend_spec *b)
 	if (!f.servers)
 		return false;
 	/* Members are moved one by one: no search may meet them meanwhile. */
-	name_index_make(
-	    &b->servers_index, NAME_TABLE(b->servers, b->singles_n));
+	singles = *SERVER_TABLE(b);
+	singles.n = b->singles_n;
+	name_index_make(&b->servers_index, &singles);
 	for (size_t i = 0; i < b->sets_n; i++) {
 		struct set_members *m;
 

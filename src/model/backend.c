@@ -411,7 +411,7 @@ find_old(const struct backend *before, const char *name, size_t place)
 	if (!before)
 		return NULL;
 	if (place < before->spec->servers_n &&
-	    strcmp(before->spec->servers[place].name, name) == 0)
+	    strcmp(before->spec->servers[place]->name, name) == 0)
 		return before->servers[place];
 	return backend_find_server(before, name);
 }
@@ -432,7 +432,7 @@ static struct server *
 make_server(struct backend *b, size_t place, const struct backend *before,
     struct ids *ids)
 {
-	const struct server_spec *spec = &b->spec->servers[place];
+	const struct server_spec *spec = b->spec->servers[place];
 	const struct server *old = find_old(before, spec->name, place);
 	struct server_state *state = NULL;
 
@@ -470,7 +470,7 @@ backend_find_server(const struct backend *backend, const char *name)
 {
 	size_t i;
 
-	return name_table_find(INDEXED_TABLE(backend->spec, servers), name, &i)
+	return name_table_find(SERVER_TABLE(backend->spec), name, &i)
 	           ? backend->servers[i]
 	           : NULL;
 }

@@ -96,12 +96,10 @@ own_fill(struct loops *loops)
 }
 
 static const struct addr *
-spec_addr(void *arg, const struct backend_spec *backend,
-    const struct server_spec *server)
+spec_addr(void *arg, const struct backend_spec *backend, size_t at)
 {
 	(void)arg;
-	(void)backend;
-	return &server->addr;
+	return &backend->servers[at]->addr;
 }
 
 struct loops *
@@ -212,8 +210,8 @@ backend_leads_to(struct loops *loops, size_t number, size_t to)
 		return false;
 	loops->seen[number] = true;
 	for (size_t i = 0; i < b->servers_n; i++) {
-		const struct server_spec *s = &b->servers[i];
-		const struct addr *addr = loops->addr(loops->arg, b, s);
+		const struct server_spec *s = b->servers[i];
+		const struct addr *addr = loops->addr(loops->arg, b, i);
 
 		if (may_be_own(loops, s, addr) &&
 		    addr_leads_to(loops, addr, to))
@@ -259,10 +257,8 @@ addr_leads_to(struct loops *loops, const struct addr *addr, size_t to)
 
 const struct frontend_spec *
 loops_find(struct loops *loops, const struct backend_spec *backend,
-    const struct server_spec *server)
+    const struct server_spec *server, const struct addr *addr)
 {
-	const struct addr *addr = loops->addr(loops->arg, backend, server);
-
 	if (!may_be_own(loops, server, addr))
 		return NULL;
 	memset(loops->seen, 0, loops->spec->backends_n * sizeof(*loops->seen));

@@ -20,9 +20,10 @@
 
 struct loops;
 
-/* Returns the present address of a server; valid until the next call. */
-typedef const struct addr *loops_addr(void *arg,
-    const struct backend_spec *backend, const struct server_spec *server);
+/* Returns the present address of a server; valid until the next call.  at: the
+ * server's index in its backend. */
+typedef const struct addr *loops_addr(
+    void *arg, const struct backend_spec *backend, size_t at);
 
 /* Makes what the look-ups need: the listening ports and the addresses of this
  * host, as they are now.  Borrows spec.  addr NULL: the addresses of the spec.
@@ -31,11 +32,12 @@ struct loops *loops_new(const struct spec *spec, loops_addr *addr, void *arg);
 /* NULL is allowed. */
 void loops_free(struct loops *loops);
 
-/* Returns the frontend that listens at the server's address and leads back to
- * the backend, or NULL.  Takes a few comparisons unless the address is one of
- * this host's and its port one of lfproxy's. */
+/* Returns the frontend that listens at addr, the server's present address, and
+ * leads back to the backend, or NULL.  Takes a few comparisons unless the
+ * address is one of this host's and its port one of lfproxy's. */
 const struct frontend_spec *loops_find(struct loops *loops,
-    const struct backend_spec *backend, const struct server_spec *server);
+    const struct backend_spec *backend, const struct server_spec *server,
+    const struct addr *addr);
 
 /* The sentence about a server that leads back: a format for the names of its
  * backend, of the server and of the frontend, and for LOOPS_SESSIONS_MAX. */

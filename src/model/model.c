@@ -124,13 +124,12 @@ model_state_new(void)
 }
 
 static const struct addr *
-present_addr(void *arg, const struct backend_spec *backend,
-    const struct server_spec *server)
+present_addr(void *arg, const struct backend_spec *backend, size_t at)
 {
 	const struct model *m = arg;
-	size_t b = (size_t)(backend - m->spec->backends);
 
-	return server_addr(m->backends[b]->servers[server - backend->servers]);
+	return server_addr(
+	    m->backends[backend - m->spec->backends]->servers[at]);
 }
 
 struct model *
@@ -157,7 +156,7 @@ model_new(struct spec *spec, struct grace *grace, const struct model *before)
 	if (!m->loops)
 		goto fail;
 	model_for_each_server (s, m)
-		s->loops = loops_find(m->loops, s->backend->spec, s->spec);
+		s->loops = server_loop(s);
 	model_for_each_backend (b, m)
 		if (backend_prepare(b) < 0)
 			goto fail;

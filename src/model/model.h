@@ -98,8 +98,9 @@ struct model {
 #define spec_for_each_server(b, s, spec)                                       \
 	for (const struct backend_spec *b = (spec)->backends;                  \
 	     b < (spec)->backends + (spec)->backends_n; b++)                   \
-		for (const struct server_spec *s = b->servers;                 \
-		     s < b->servers + b->servers_n; s++)
+		for (struct server_spec *const *s##_at = b->servers;           \
+		     s##_at < b->servers + b->servers_n; s##_at++)             \
+			for (const struct server_spec *s = *s##_at; s; s = NULL)
 
 /* Makes a PREPARED model that shares the states that stay with `before`, the
  * PRESENT one; without one (NULL) the model is PRESENT at once.  Takes

@@ -408,6 +408,10 @@ void server_follow_tracked(struct server *server);
  * what the operator has said of them. */
 void server_set_rules(struct server *server);
 
+/* Returns the frontend at the server's present address that leads back to the
+ * server's own backend, or NULL (loops.h). */
+const struct frontend_spec *server_loop(const struct server *server);
+
 /* Logs a warning if the server leads back to its own backend (loops.h). */
 void server_warn_of_loop(const struct server *server);
 

@@ -20,14 +20,19 @@ free_addr(void *addr)
 	free(addr);
 }
 
+const struct frontend_spec *
+server_loop(const struct server *server)
+{
+	return loops_find(server->backend->model->loops, server->backend->spec,
+	    server->spec, server_addr(server));
+}
+
 void
 server_warn_of_loop(const struct server *server)
 {
 	const struct backend_spec *b = server->backend->spec;
 	const struct frontend_spec *f =
-	    server->loops
-	        ? loops_find(server->backend->model->loops, b, server->spec)
-	        : NULL;
+	    server->loops ? server_loop(server) : NULL;
 
 	if (f)
 		log_warning(LOOPS_WARNING, b->name, server->spec->name, f->name,
@@ -41,8 +46,7 @@ server_find_loop(struct server *server)
 {
 	bool looped = server->loops;
 
-	server->loops = loops_find(
-	    server->backend->model->loops, server->backend->spec, server->spec);
+	server->loops = server_loop(server);
 	if (server->loops == looped)
 		return;
 	server_mark_changed(server);

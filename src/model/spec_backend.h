@@ -107,7 +107,7 @@ struct backend_spec {
 	/* Options of server lines that have no such option of their own, as
 	 * written; NULL: none. */
 	char *server_defaults;
-	struct server_spec *servers;
+	struct server_spec **servers; /* each stays where it is */
 	size_t servers_n, servers_room;
 	struct name_index servers_index;
 	/* How many of servers, the first ones, the file or a command gives one
@@ -150,6 +150,9 @@ struct backend_spec {
 	uint64_t timeout_tunnel_ms;
 	uint64_t timeout_drain_ms; /* sessions of a server that was removed */
 };
+
+/* The servers of a backend_spec, by name. */
+#define SERVER_TABLE(backend) INDEXED_POINTERS(backend, servers)
 
 /* Returns the address family to look the server's name up for: that of its
  * source's address, or AF_UNSPEC for any. */

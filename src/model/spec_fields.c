@@ -20,7 +20,8 @@ enum field_kind {
 	FIELD_RECIPE,  /* struct acl_recipe *, shared and counted */
 	FIELD_CONTENT, /* struct acl_content *, which copies do not have */
 	FIELD_STRUCT,
-	FIELD_ARRAY, /* a pointer to the elements */
+	FIELD_ARRAY,    /* a pointer to the elements */
+	FIELD_POINTERS, /* a pointer to pointers to the elements */
 };
 
 struct field {
@@ -41,6 +42,10 @@ struct field {
 	{.kind = FIELD_ARRAY, .offset = offsetof(struct type, name), \
 	 .fields = of_fields, .n_offset = offsetof(struct type, n), \
 	 .size = sizeof(*((struct type *)NULL)->name)}
+#define POINTERS(type, name, n, of_fields) \
+	{.kind = FIELD_POINTERS, .offset = offsetof(struct type, name), \
+	 .fields = of_fields, .n_offset = offsetof(struct type, n), \
+	 .size = sizeof(**((struct type *)NULL)->name)}
 #define END {.kind = FIELDS_END}
 /* clang-format on */
 
@@ -152,7 +157,7 @@ static const struct field backend_fields[] = {FIELD(backend_spec, PLACE, place),
     FIELD(backend_spec, PATTERN, agent.send),
     FIELD(backend_spec, TEXT, check_command),
     FIELD(backend_spec, TEXT, server_defaults),
-    ARRAY(backend_spec, servers, servers_n, server_fields),
+    POINTERS(backend_spec, servers, servers_n, server_fields),
     PART(backend_spec, servers_index, index_fields),
     ARRAY(backend_spec, sets, sets_n, set_fields),
     ARRAY(backend_spec, deleted, deleted_n, text_fields), END};
@@ -336,6 +341,36 @@ visit_array(struct visit *v, char *object, const struct field *f)
 		visit_block(v, array);
 }
 
+/* Visits an array of pointers. */
+static void
+visit_pointers(struct visit *v, char *object, const struct field *f)
+{
+	size_t *n = (size_t *)(void *)(object + f->n_offset);
+	void ***array = (void ***)(void *)(object + f->offset), **copy;
+
+	if (v->kind == VISIT_COPY) {
+		copy = calloc(*n + 1, sizeof(*copy));
+		for (size_t i = 0; copy && i < *n; i++) {
+			copy[i] = malloc(f->size);
+			if (copy[i])
+				memcpy(copy[i], (*array)[i], f->size);
+			v->ok &= copy[i] != NULL;
+		}
+		v->ok &= copy != NULL;
+		if (!copy)
+			*n = 0;
+		*array = copy;
+	}
+	for (size_t i = 0; i < *n; i++) {
+		if ((*array)[i])
+			visit_fields(v, (*array)[i], f->fields);
+		if (v->kind != VISIT_COPY)
+			visit_block(v, (*array)[i]);
+	}
+	if (v->kind != VISIT_COPY)
+		visit_block(v, *array);
+}
+
 static void
 visit_fields(struct visit *v, void *object, const struct field *fields)
 {
@@ -358,8 +393,10 @@ visit_fields(struct visit *v, void *object, const struct field *fields)
 			visit_content(v, at);
 		else if (f->kind == FIELD_STRUCT)
 			visit_fields(v, at, f->fields);
-		else
+		else if (f->kind == FIELD_ARRAY)
 			visit_array(v, object, f);
+		else
+			visit_pointers(v, object, f);
 	}
 }
 
@@ -456,6 +493,15 @@ void
 server_spec_clear(struct server_spec *server)
 {
 	free_fields(server, server_fields);
+}
+
+void
+server_spec_free(struct server_spec *server)
+{
+	if (!server)
+		return;
+	server_spec_clear(server);
+	free(server);
 }
 
 void

@@ -126,4 +126,7 @@ bool server_spec_copy(
 /* Frees the members, not the struct. */
 void server_spec_clear(struct server_spec *server);
 
+/* Frees a server of a backend_spec.  NULL is allowed. */
+void server_spec_free(struct server_spec *server);
+
 #endif

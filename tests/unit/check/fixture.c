@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "net/sock.h"
+#include "servers.h"
 
 struct talk {
 	ev_io io;
@@ -197,9 +198,8 @@ spec_of(const struct addr *addr, enum check_kind kind, uint64_t timeout_ms)
 	spec->backends = zeroed(sizeof(*spec->backends));
 	spec->backends->name = copy("app");
 	spec->backends->balance = &balance_roundrobin;
-	spec->backends->servers_n = 1;
-	spec->backends->servers = zeroed(sizeof(*spec->backends->servers));
-	*spec->backends->servers = (struct server_spec){
+	make_servers(spec->backends, 1);
+	*spec->backends->servers[0] = (struct server_spec){
 	    .name = copy("s1"),
 	    .address = copy(addr_text(addr, text)),
 	    .addr = *addr,

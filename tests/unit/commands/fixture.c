@@ -3,6 +3,7 @@
  */
 #include "balance/balance.h"
 #include "commands/fixture.h"
+#include "servers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,12 +47,11 @@ set_backends(struct spec *spec)
 	app = &spec->backends[0];
 	app->name = copy("app");
 	app->balance = &balance_roundrobin;
-	app->servers_n = 3;
-	app->servers = zeroed(3, sizeof(*app->servers));
-	set_server(&app->servers[0], "s1", "127.0.0.1:81");
-	set_server(&app->servers[1], "s2", "[::1]:82");
-	set_server(&app->servers[2], "u", "unix:/run/app.sock");
-	app->servers[1].weight = 50;
+	make_servers(app, 3);
+	set_server(app->servers[0], "s1", "127.0.0.1:81");
+	set_server(app->servers[1], "s2", "[::1]:82");
+	set_server(app->servers[2], "u", "unix:/run/app.sock");
+	app->servers[1]->weight = 50;
 	app->check = (struct check_spec){
 	    .kind = CHECK_HTTP,
 	    .interval_ms = 2000,
@@ -62,9 +62,8 @@ set_backends(struct spec *spec)
 	raw = &spec->backends[1];
 	raw->name = copy("raw");
 	raw->balance = &balance_roundrobin;
-	raw->servers_n = 1;
-	raw->servers = zeroed(1, sizeof(*raw->servers));
-	set_server(&raw->servers[0], "r1", "127.0.0.1:91");
+	make_servers(raw, 1);
+	set_server(raw->servers[0], "r1", "127.0.0.1:91");
 }
 
 static struct spec *

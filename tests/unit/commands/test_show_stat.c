@@ -250,7 +250,7 @@ backups_and_a_slow_start_have_their_columns(void **state)
 	    .passed = true, .status = CHECK_STATUS_L7OK};
 	struct backend_spec *app = &f->model->spec->backends[0];
 
-	app->servers[2].backup = true;
+	app->servers[2]->backup = true;
 	app->slow_start_ms = 3600 * 1000;
 	f->s1->check.fall = f->s1->check.rise = 1;
 	f->s2->check.fall = f->u->check.fall = 1;

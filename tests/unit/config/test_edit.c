@@ -81,12 +81,12 @@ a_server_is_appended_and_taken_out_and_tracking_follows(void **state)
 	assert_true(config_add_server(
 	    spec, b, "v 10.0.0.4:80 weight=3 check=off agent=off", &errors));
 	assert_int_equal(b->servers_n, 4);
-	assert_true(b->servers[3].added);
-	assert_int_equal(b->servers[3].weight, 3);
-	assert_int_equal(b->servers[2].track_server, 1);
+	assert_true(b->servers[3]->added);
+	assert_int_equal(b->servers[3]->weight, 3);
+	assert_int_equal(b->servers[2]->track_server, 1);
 	assert_true(config_del_server(spec, b, "s", &errors));
 	assert_int_equal(b->servers_n, 3);
-	assert_int_equal(b->servers[1].track_server, 0);
+	assert_int_equal(b->servers[1]->track_server, 0);
 	assert_int_equal(b->deleted_n, 1);
 	assert_string_equal(b->deleted[0], "s");
 	/* One that was added was never in the file. */

@@ -61,7 +61,7 @@ smallest_file_gets_every_default(void **state)
 	assert_int_equal(b->timeout_connect_ms, 5000);
 	assert_int_equal(b->timeout_server_ms, 300000);
 	assert_int_equal(b->timeout_server_fin_ms, 300000);
-	assert_int_equal(b->servers[0].weight, WEIGHT_DEFAULT);
+	assert_int_equal(b->servers[0]->weight, WEIGHT_DEFAULT);
 	assert_int_equal(b->check.kind, CHECK_CONNECT);
 	assert_int_equal(b->check.interval_ms, 2000);
 	assert_int_equal(b->check.timeout_ms, 2000);
@@ -85,8 +85,8 @@ places_name_file_and_line(void **state)
 	assert_ptr_equal(s->frontends[0].listens[0].place.file, s->files[0]);
 	assert_int_equal(s->frontends[0].listens[0].place.line, 4);
 	assert_int_equal(s->backends[0].place.line, 7);
-	assert_ptr_equal(s->backends[0].servers[0].place.file, s->files[0]);
-	assert_int_equal(s->backends[0].servers[0].place.line, 8);
+	assert_ptr_equal(s->backends[0].servers[0]->place.file, s->files[0]);
+	assert_int_equal(s->backends[0].servers[0]->place.line, 8);
 	spec_free(s);
 }
 
@@ -230,17 +230,17 @@ servers_are_taken_in_order(void **state)
 	                               "server = a 10.0.0.1:80 weight=0\n"
 	                               "server = b\t[::1]:81\tweight=256\n"
 	                               "server = c unix:/run/a=b\n");
-	const struct server_spec *v = s->backends[0].servers;
+	struct server_spec *const *v = s->backends[0].servers;
 	char out[ADDR_TEXT_SIZE];
 
 	(void)state;
 	assert_int_equal(s->backends[0].servers_n, 3);
-	assert_string_equal(v[0].name, "a");
-	assert_string_equal(v[0].address, "10.0.0.1:80");
-	assert_int_equal(v[0].weight, 0);
-	assert_string_equal(addr_text(&v[1].addr, out), "[::1]:81");
-	assert_int_equal(v[1].weight, 256);
-	assert_string_equal(v[2].address, "unix:/run/a=b");
+	assert_string_equal(v[0]->name, "a");
+	assert_string_equal(v[0]->address, "10.0.0.1:80");
+	assert_int_equal(v[0]->weight, 0);
+	assert_string_equal(addr_text(&v[1]->addr, out), "[::1]:81");
+	assert_int_equal(v[1]->weight, 256);
+	assert_string_equal(v[2]->address, "unix:/run/a=b");
 	spec_free(s);
 }
 

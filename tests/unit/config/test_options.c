@@ -317,10 +317,10 @@ short_form_makes_one_of_each(void **state)
 	assert_string_equal(s->backends[0].name, "main");
 	assert_int_equal(s->backends[0].check.kind, CHECK_CONNECT);
 	assert_int_equal(s->backends[0].servers_n, 2);
-	assert_string_equal(s->backends[0].servers[0].name, "s1");
-	assert_string_equal(s->backends[0].servers[1].name, "s2");
-	assert_string_equal(s->backends[0].servers[1].address, "[::1]:81");
-	assert_null(s->backends[0].servers[1].place.file);
+	assert_string_equal(s->backends[0].servers[0]->name, "s1");
+	assert_string_equal(s->backends[0].servers[1]->name, "s2");
+	assert_string_equal(s->backends[0].servers[1]->address, "[::1]:81");
+	assert_null(s->backends[0].servers[1]->place.file);
 	spec_free(s);
 }
 
@@ -382,15 +382,15 @@ servers_may_have_names(void **state)
 	struct spec *s = load_line("-l :80 -s s1=10.0.0.1:80 -s 10.0.0.2:80 "
 	                           "-s db=unix:/a=b -s unix:/c=d "
 	                           "-s 10.0.0.3:80_weight=5");
-	const struct server_spec *v = s->backends[0].servers;
+	struct server_spec *const *v = s->backends[0].servers;
 	static const char *const names[] = {"s1", "s2", "db", "s3", "s4"};
 
 	(void)state;
 	for (size_t i = 0; i < 5; i++)
-		assert_string_equal(v[i].name, names[i]);
-	assert_string_equal(v[2].address, "unix:/a=b");
-	assert_string_equal(v[3].address, "unix:/c=d");
-	assert_int_equal(v[4].weight, 5);
+		assert_string_equal(v[i]->name, names[i]);
+	assert_string_equal(v[2]->address, "unix:/a=b");
+	assert_string_equal(v[3]->address, "unix:/c=d");
+	assert_int_equal(v[4]->weight, 5);
 	spec_free(s);
 }
 
@@ -412,7 +412,7 @@ servers_without_a_port_have_that_of_the_client(void **state)
 		struct spec *s = load_line(rows[i].line);
 
 		assert_int_equal(
-		    s->backends[0].servers[0].check.port, rows[i].port);
+		    s->backends[0].servers[0]->check.port, rows[i].port);
 		spec_free(s);
 	}
 	assert_load_fails("-l :80 -l :81 -s 10.0.0.11",

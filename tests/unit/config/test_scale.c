@@ -158,7 +158,7 @@ edits_that_are_in_the_file(unsigned n)
 	uint64_t from;
 
 	for (unsigned i = 0; i < n; i++)
-		running->backends[0].servers[i].added = true;
+		running->backends[0].servers[i]->added = true;
 	changes_init(&changes);
 	from = cpu_ns();
 	config_tell_edits(running, file, &changes);

@@ -32,7 +32,7 @@ checked_with(const char *backend)
 	snprintf(text, sizeof(text), "%s[backend b]\n%s\n", FRONTEND, backend);
 	spec = load(text);
 	version =
-	    check_rules_of(&spec->backends[0], &spec->backends[0].servers[0])
+	    check_rules_of(&spec->backends[0], spec->backends[0].servers[0])
 	        .proxy;
 	spec_free(spec);
 	return version;
@@ -81,7 +81,7 @@ checked_over_tls(const char *backend)
 	snprintf(text, sizeof(text),
 	    "%s[tls t]\nverify = none\n[backend b]\n%s\n", FRONTEND, backend);
 	spec = load(text);
-	tls = check_rules_of(&spec->backends[0], &spec->backends[0].servers[0])
+	tls = check_rules_of(&spec->backends[0], spec->backends[0].servers[0])
 	          .tls;
 	spec_free(spec);
 	return tls;
@@ -146,9 +146,9 @@ a_server_s_own_settings_come_before_those_of_the_check(void **state)
 	    "check_port=20 check_send_proxy=off\n"
 	    "server = v 10.0.0.3:80 check=off\n");
 	const struct backend_spec *b = &spec->backends[0];
-	struct check_rules s = check_rules_of(b, &b->servers[0]);
-	struct check_rules t = check_rules_of(b, &b->servers[1]);
-	struct check_rules u = check_rules_of(b, &b->servers[2]);
+	struct check_rules s = check_rules_of(b, b->servers[0]);
+	struct check_rules t = check_rules_of(b, b->servers[1]);
+	struct check_rules u = check_rules_of(b, b->servers[2]);
 
 	(void)state;
 	assert_true(s.on && t.on && u.on);
@@ -179,7 +179,7 @@ a_server_s_own_settings_come_before_those_of_the_check(void **state)
 	assert_int_equal(u.rise, 19);
 	assert_int_equal(u.proxy, PROXY_OFF);
 	assert_at(&u.addr, "192.0.2.11:20");
-	assert_false(check_rules_of(b, &b->servers[3]).on);
+	assert_false(check_rules_of(b, b->servers[3]).on);
 	spec_free(spec);
 }
 
@@ -198,7 +198,7 @@ without_another_address_the_server_s_own_is_checked(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < b->servers_n; i++) {
-		struct check_rules r = check_rules_of(b, &b->servers[i]);
+		struct check_rules r = check_rules_of(b, b->servers[i]);
 
 		assert_at(&r.addr, expected[i]);
 	}
@@ -221,22 +221,22 @@ agents_are_on_or_off_by_server(void **state)
 	                  "server = t 10.0.0.2:80 agent=on agent_port=7\n");
 	const struct backend_spec *b = &spec->backends[0];
 	const struct backend_spec *c = &spec->backends[1];
-	struct agent_rules s = agent_rules_of(b, &b->servers[0]);
-	struct agent_rules u = agent_rules_of(b, &b->servers[2]);
-	struct agent_rules t = agent_rules_of(c, &c->servers[1]);
+	struct agent_rules s = agent_rules_of(b, b->servers[0]);
+	struct agent_rules u = agent_rules_of(b, b->servers[2]);
+	struct agent_rules t = agent_rules_of(c, c->servers[1]);
 
 	(void)state;
 	assert_true(s.on);
 	assert_at(&s.addr, "10.0.0.8:9");
 	assert_int_equal(s.interval_ms, 2000);
 	assert_memory_equal(s.send->bytes, "hello", 5);
-	assert_false(agent_rules_of(b, &b->servers[1]).on);
+	assert_false(agent_rules_of(b, b->servers[1]).on);
 	assert_true(u.on);
 	assert_at(&u.addr, "10.0.0.7:8");
 	assert_int_equal(u.send->n, 2);
 	assert_int_equal(u.interval_ms, 5000);
 	assert_int_equal(u.timeout_ms, 6000);
-	assert_false(agent_rules_of(c, &c->servers[0]).on);
+	assert_false(agent_rules_of(c, c->servers[0]).on);
 	assert_true(t.on);
 	assert_at(&t.addr, "10.0.0.2:7");
 	assert_int_equal(t.send->n, 0);
@@ -261,9 +261,9 @@ an_agent_follows_the_tls_of_its_server_unless_told_otherwise(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		const struct backend_spec *b = &spec->backends[i];
 
-		assert_true(agent_rules_of(b, &b->servers[0]).tls);
-		assert_false(agent_rules_of(b, &b->servers[1]).tls);
-		assert_false(agent_rules_of(b, &b->servers[2]).tls);
+		assert_true(agent_rules_of(b, b->servers[0]).tls);
+		assert_false(agent_rules_of(b, b->servers[1]).tls);
+		assert_false(agent_rules_of(b, b->servers[2]).tls);
 	}
 	spec_free(spec);
 	assert_errors("[frontend f]\nlisten = :80\nbackend = b\n[backend b]\n"
@@ -290,8 +290,8 @@ rules_tell_whether_they_ask_the_same(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 5; i++) {
-		c[i] = check_rules_of(b, &b->servers[i]);
-		a[i] = agent_rules_of(b, &b->servers[i]);
+		c[i] = check_rules_of(b, b->servers[i]);
+		a[i] = agent_rules_of(b, b->servers[i]);
 		assert_int_equal(check_rules_ask_same(&c[0], &c[i]), i < 2);
 		assert_int_equal(agent_rules_ask_same(&a[0], &a[i]), i < 2);
 	}
@@ -300,8 +300,7 @@ rules_tell_whether_they_ask_the_same(void **state)
 	 */
 	spec = load(FRONTEND "[backend b]\nagent = on port=9\n"
 	                     "server = s 10.0.0.1:80\n");
-	a[0] =
-	    agent_rules_of(&spec->backends[0], &spec->backends[0].servers[0]);
+	a[0] = agent_rules_of(&spec->backends[0], spec->backends[0].servers[0]);
 	assert_true(agent_rules_ask_same(&a[0], &a[0]));
 	spec_free(spec);
 }
@@ -351,11 +350,11 @@ a_tracker_knows_whom_it_tracks(void **state)
 	const struct backend_spec *b = &spec->backends[0];
 
 	(void)state;
-	assert_int_equal(b->servers[1].track_backend, 1);
-	assert_int_equal(b->servers[1].track_server, 1);
-	assert_int_equal(b->servers[2].track_backend, 0);
-	assert_int_equal(b->servers[2].track_server, 0);
-	assert_false(check_rules_of(b, &b->servers[1]).on);
+	assert_int_equal(b->servers[1]->track_backend, 1);
+	assert_int_equal(b->servers[1]->track_server, 1);
+	assert_int_equal(b->servers[2]->track_backend, 0);
+	assert_int_equal(b->servers[2]->track_server, 0);
+	assert_false(check_rules_of(b, b->servers[1]).on);
 	spec_free(spec);
 }
 

@@ -18,13 +18,13 @@ each_server_has_them_wherever_the_line_stands(void **state)
 	struct spec *spec = load(HEAD "server = s 10.0.0.1:80\n"
 	                              "server_defaults = weight=7 maxconn=9\n"
 	                              "server = t 10.0.0.2:80 maxconn=0\n");
-	const struct server_spec *s = spec->backends[0].servers;
+	struct server_spec *const *s = spec->backends[0].servers;
 
 	(void)state;
-	assert_int_equal(s[0].weight, 7);
-	assert_int_equal(s[0].maxconn, 9);
-	assert_int_equal(s[1].weight, 7);
-	assert_int_equal(s[1].maxconn, 0);
+	assert_int_equal(s[0]->weight, 7);
+	assert_int_equal(s[0]->maxconn, 9);
+	assert_int_equal(s[1]->weight, 7);
+	assert_int_equal(s[1]->maxconn, 0);
 	spec_free(spec);
 }
 
@@ -35,17 +35,17 @@ a_server_takes_a_flag_back(void **state)
 	    HEAD "server_defaults = backup disabled check=off agent_send=x\n"
 	         "check = connect\nserver = s 10.0.0.1:80 backup=off check=on\n"
 	         "server = t 10.0.0.2:80 disabled=off agent_send=yz\n");
-	const struct server_spec *s = spec->backends[0].servers;
+	struct server_spec *const *s = spec->backends[0].servers;
 
 	(void)state;
-	assert_false(s[0].backup);
-	assert_true(s[0].disabled);
-	assert_int_equal(s[0].check.on, SWITCH_ON);
-	assert_int_equal(s[0].agent.send.n, 1);
-	assert_true(s[1].backup);
-	assert_false(s[1].disabled);
-	assert_int_equal(s[1].check.on, SWITCH_OFF);
-	assert_int_equal(s[1].agent.send.n, 2);
+	assert_false(s[0]->backup);
+	assert_true(s[0]->disabled);
+	assert_int_equal(s[0]->check.on, SWITCH_ON);
+	assert_int_equal(s[0]->agent.send.n, 1);
+	assert_true(s[1]->backup);
+	assert_false(s[1]->disabled);
+	assert_int_equal(s[1]->check.on, SWITCH_OFF);
+	assert_int_equal(s[1]->agent.send.n, 2);
 	spec_free(spec);
 }
 
@@ -60,10 +60,10 @@ those_of_defaults_are_for_backends_without_their_own(void **state)
 	         "[defaults]\nserver_defaults = weight=5 maxconn=2\n" FRONTEND);
 
 	(void)state;
-	assert_int_equal(spec->backends[0].servers[0].weight, 5);
-	assert_int_equal(spec->backends[0].servers[0].maxconn, 2);
-	assert_int_equal(spec->backends[1].servers[0].weight, WEIGHT_DEFAULT);
-	assert_int_equal(spec->backends[1].servers[0].maxconn, 3);
+	assert_int_equal(spec->backends[0].servers[0]->weight, 5);
+	assert_int_equal(spec->backends[0].servers[0]->maxconn, 2);
+	assert_int_equal(spec->backends[1].servers[0]->weight, WEIGHT_DEFAULT);
+	assert_int_equal(spec->backends[1].servers[0]->maxconn, 3);
 	spec_free(spec);
 }
 
@@ -73,12 +73,12 @@ a_unix_socket_leaves_out_what_is_for_tcp(void **state)
 	struct spec *spec =
 	    load(HEAD "server_defaults = weight=5 mss=1000\n"
 	              "server = s unix:/run/s\nserver = t 10.0.0.1:80\n");
-	const struct server_spec *s = spec->backends[0].servers;
+	struct server_spec *const *s = spec->backends[0].servers;
 
 	(void)state;
-	assert_int_equal(s[0].weight, 5);
-	assert_int_equal(s[0].sock.mss, 0);
-	assert_int_equal(s[1].sock.mss, 1000);
+	assert_int_equal(s[0]->weight, 5);
+	assert_int_equal(s[0]->sock.mss, 0);
+	assert_int_equal(s[1]->sock.mss, 1000);
 	spec_free(spec);
 }
 
@@ -142,9 +142,9 @@ a_line_that_would_be_too_long_has_what_differs(void **state)
 	struct spec *spec = load(text);
 
 	(void)state;
-	assert_int_equal(spec->backends[0].servers[0].weight, 100);
-	assert_int_equal(spec->backends[0].servers[0].check.fall, 13);
-	assert_int_equal(spec->backends[0].servers[0].sock.mss, 1000);
+	assert_int_equal(spec->backends[0].servers[0]->weight, 100);
+	assert_int_equal(spec->backends[0].servers[0]->check.fall, 13);
+	assert_int_equal(spec->backends[0].servers[0]->sock.mss, 1000);
 	spec_free(spec);
 	free(text);
 }
@@ -161,8 +161,8 @@ add_server_takes_none_of_them(void **state)
 	err_list_init(&errors);
 	assert_true(config_add_server(
 	    spec, &spec->backends[0], "t 10.0.0.2:80", &errors));
-	assert_int_equal(spec->backends[0].servers[1].weight, WEIGHT_DEFAULT);
-	assert_false(spec->backends[0].servers[1].backup);
+	assert_int_equal(spec->backends[0].servers[1]->weight, WEIGHT_DEFAULT);
+	assert_false(spec->backends[0].servers[1]->backup);
 	assert_string_equal(
 	    spec->backends[0].server_defaults, "weight=7 backup");
 	err_list_fini(&errors);

@@ -129,7 +129,7 @@ options_of_sets_follow_the_rules_for_servers(void **state)
 
 static bool
 member(struct spec *spec, const char *address, const char *options,
-    struct server_spec *ret, struct err_list *errors)
+    struct server_spec **ret, struct err_list *errors)
 {
 	const struct config_member m = {.name = "app1",
 	    .key = "k",
@@ -147,28 +147,28 @@ a_member_has_its_options_over_those_of_the_set(void **state)
 {
 	struct spec *spec =
 	    load(HEAD "servers = app 20 file=/x weight=5 maxconn=7 backup\n");
-	struct server_spec s;
+	struct server_spec *s;
 	struct err_list errors;
 
 	(void)state;
 	err_list_init(&errors);
 	assert_true(
 	    member(spec, "10.0.0.1:80", "weight=9 backup=off", &s, &errors));
-	assert_string_equal(s.name, "app1");
-	assert_string_equal(s.address, "10.0.0.1:80");
-	assert_string_equal(s.hash_name, "10.0.0.1:80");
-	assert_int_equal(s.weight, 9);
-	assert_int_equal(s.maxconn, 7);
-	assert_false(s.backup);
-	assert_null(s.host);
-	assert_int_equal(s.check.init.value, CHECK_INIT_DOWN);
-	server_spec_clear(&s);
+	assert_string_equal(s->name, "app1");
+	assert_string_equal(s->address, "10.0.0.1:80");
+	assert_string_equal(s->hash_name, "10.0.0.1:80");
+	assert_int_equal(s->weight, 9);
+	assert_int_equal(s->maxconn, 7);
+	assert_false(s->backup);
+	assert_null(s->host);
+	assert_int_equal(s->check.init.value, CHECK_INIT_DOWN);
+	server_spec_free(s);
 	assert_true(member(spec, "[0:0::1]:80", "", &s, &errors));
-	assert_string_equal(s.hash_name, "[::1]:80");
-	server_spec_clear(&s);
+	assert_string_equal(s->hash_name, "[::1]:80");
+	server_spec_free(s);
 	assert_true(member(spec, "web.internal:80", "", &s, &errors));
-	assert_string_equal(s.host, "web.internal");
-	server_spec_clear(&s);
+	assert_string_equal(s->host, "web.internal");
+	server_spec_free(s);
 	err_list_fini(&errors);
 	spec_free(spec);
 }
@@ -177,7 +177,7 @@ static void
 assert_refused(struct spec *spec, const char *address, const char *options,
     const char *place, const char *text)
 {
-	struct server_spec s;
+	struct server_spec *s;
 	struct err_list errors;
 
 	err_list_init(&errors);
@@ -211,7 +211,7 @@ a_set_replaces_its_members_behind_single_servers(void **state)
 	struct spec *spec = load(HEAD "servers = app 20 file=/x\n"
 	                              "server = s 10.0.0.9:80\n");
 	struct backend_spec *b = &spec->backends[0];
-	struct server_spec two[2];
+	struct server_spec *two[2];
 	struct err_list errors;
 	struct spec *copy;
 
@@ -222,14 +222,14 @@ a_set_replaces_its_members_behind_single_servers(void **state)
 	assert_true(config_set_members(b, two, 2));
 	assert_int_equal(b->servers_n, 3);
 	assert_int_equal(b->singles_n, 1);
-	assert_string_equal(b->servers[2].address, "10.0.0.2:80");
+	assert_string_equal(b->servers[2]->address, "10.0.0.2:80");
 	/* A server that a command adds stands before the members. */
 	copy = spec_copy(spec);
 	assert_non_null(copy);
 	b = &copy->backends[0];
 	assert_true(config_add_server(copy, b, "t 10.0.0.3:80", &errors));
-	assert_string_equal(b->servers[1].name, "t");
-	assert_string_equal(b->servers[2].address, "10.0.0.1:80");
+	assert_string_equal(b->servers[1]->name, "t");
+	assert_string_equal(b->servers[2]->address, "10.0.0.1:80");
 	assert_int_equal(b->servers_n, 4);
 	assert_true(config_del_server(copy, b, "t", &errors));
 	assert_int_equal(b->singles_n, 1);

@@ -234,10 +234,10 @@ contexts_are_made_for_the_roles_of_a_section(void **state)
 	assert_null(spec->tls[2].context[TLS_ACCEPTS]);
 	assert_null(spec->tls[2].context[TLS_CONNECTS]);
 	assert_non_null(spec->tls[3].context[TLS_CONNECTS]);
-	assert_ptr_equal(server_spec_tls(spec, &b[0], &b[0].servers[0]),
+	assert_ptr_equal(server_spec_tls(spec, &b[0], b[0].servers[0]),
 	    spec->tls[0].context[TLS_CONNECTS]);
-	assert_null(server_spec_tls(spec, &b[0], &b[0].servers[1]));
-	assert_null(server_spec_tls(spec, &b[1], &b[1].servers[0]));
+	assert_null(server_spec_tls(spec, &b[0], b[0].servers[1]));
+	assert_null(server_spec_tls(spec, &b[1], b[1].servers[0]));
 	spec_free(spec);
 }
 
@@ -631,8 +631,8 @@ an_added_server_gets_a_context(void **state)
 	assert_null(spec->tls[0].context[TLS_CONNECTS]);
 	assert_true(
 	    config_add_server(spec, b, "a a.example:443 tls=t", &errors));
-	assert_non_null(server_spec_tls(spec, b, &b->servers[1]));
-	assert_ptr_equal(server_spec_tls(spec, b, &b->servers[1]),
+	assert_non_null(server_spec_tls(spec, b, b->servers[1]));
+	assert_ptr_equal(server_spec_tls(spec, b, b->servers[1]),
 	    spec->tls[0].context[TLS_CONNECTS]);
 	assert_false(
 	    config_add_server(spec, b, "c a.example:443 tls=bad", &errors));

@@ -17,7 +17,7 @@ struct fixture {
 	struct frontend_spec frontend;
 	struct listen_spec listen;
 	struct backend_spec backend;
-	struct server_spec server;
+	struct server_spec server, *servers[1];
 };
 
 static void
@@ -30,7 +30,8 @@ begin(struct fixture *f)
 	f->spec.backends = &f->backend;
 	f->spec.frontends_n = f->spec.backends_n = 1;
 	f->frontend.listens = &f->listen;
-	f->backend.servers = &f->server;
+	f->servers[0] = &f->server;
+	f->backend.servers = f->servers;
 	f->frontend.listens_n = f->backend.servers_n = 1;
 	assert_true(
 	    addr_parse("127.0.0.1:0", ADDR_LISTEN, &f->listen.addr, &err));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/grace.h"
+#include "servers.h"
 
 void
 rig_init(struct rig *rig, const struct balance_ops *balance, unsigned servers_n,
@@ -22,13 +23,11 @@ rig_init(struct rig *rig, const struct balance_ops *balance, unsigned servers_n,
 	spec->backends_n = 1;
 	*rig->spec = (struct backend_spec){.name = strdup("app"),
 	    .balance = balance,
-	    .check = {.kind = CHECK_CONNECT},
-	    .servers = calloc(servers_n, sizeof(*rig->spec->servers)),
-	    .servers_n = servers_n};
-	assert_non_null(rig->spec->servers);
+	    .check = {.kind = CHECK_CONNECT}};
+	make_servers(rig->spec, servers_n);
 	for (unsigned i = 0; i < servers_n; i++) {
 		unsigned number = reversed ? servers_n - 1 - i : i;
-		struct server_spec *s = &rig->spec->servers[i];
+		struct server_spec *s = rig->spec->servers[i];
 
 		assert_true(asprintf(&s->name, "s%u", number) > 0);
 		s->weight = weights ? weights[number] : 1;

@@ -125,7 +125,7 @@ fill_first(struct rig *rig)
 {
 	struct gauge *sessions = rig->backend->servers[0]->sessions;
 
-	rig->spec->servers[0].maxconn = 1;
+	rig->spec->servers[0]->maxconn = 1;
 	assert_int_equal(backend_rebuild(rig->backend), 0);
 	while (sessions->now == 0) {
 		struct server *s = rig_choose(rig, 0, 0);
@@ -670,10 +670,10 @@ hash_waits_with_no_table_that_is_an_eighth_wrong(void **state)
 		weights[i] = i == 0 ? 15 : 1;
 	begin_hash(&rig, 16, weights);
 	table = table_of(&rig);
-	rig.spec->servers[0].weight = 10;
+	rig.spec->servers[0]->weight = 10;
 	assert_int_equal(backend_rebuild(rig.backend), 0);
 	assert_ptr_equal(table_of(&rig), table);
-	rig.spec->servers[0].weight = 8;
+	rig.spec->servers[0]->weight = 8;
 	assert_int_equal(backend_rebuild(rig.backend), 0);
 	assert_ptr_not_equal(table_of(&rig), table);
 	end_hash(&rig);
@@ -725,7 +725,7 @@ hash_keeps_its_table_while_servers_and_weights_are_the_same(void **state)
 	assert_int_equal(backend_rebuild(rig.backend), 0);
 	assert_ptr_equal(table_of(&rig), table);
 	now_ms += 50;
-	rig.spec->servers[1].weight = 2;
+	rig.spec->servers[1]->weight = 2;
 	assert_int_equal(backend_rebuild(rig.backend), 0);
 	assert_ptr_not_equal(table_of(&rig), table);
 	table = table_of(&rig);
@@ -737,7 +737,7 @@ hash_keeps_its_table_while_servers_and_weights_are_the_same(void **state)
 	rig_set_up(&rig, 0, false);
 	table = table_of(&rig);
 	/* As many, and of these weights, but not the same. */
-	rig.spec->servers[2].weight = 2;
+	rig.spec->servers[2]->weight = 2;
 	rig.backend->servers[0]->state->up = true;
 	now_ms += 50;
 	rig_set_up(&rig, 1, false);
@@ -969,7 +969,7 @@ roundrobin_takes_no_whole_cycle_to_see_that_all_are_full(void **state)
 		weights[i] = 256 - i;
 	rig_init(&rig, &balance_roundrobin, UNIT_N(weights), weights, false);
 	for (unsigned i = 0; i < UNIT_N(weights); i++)
-		rig.spec->servers[i].maxconn = 1;
+		rig.spec->servers[i]->maxconn = 1;
 	assert_int_equal(backend_rebuild(rig.backend), 0);
 	for (unsigned i = 0; i < UNIT_N(weights); i++)
 		assert_non_null(rig_choose(&rig, 0, 0));

@@ -13,6 +13,7 @@
 #include "model/rules.h"
 #include "model/server_operator.h"
 #include "rig.h"
+#include "servers.h"
 #include "unit.h"
 
 #define SERVERS 6
@@ -34,10 +35,9 @@ set_backend(
 {
 	b->name = strdup(name);
 	b->balance = kind;
-	b->servers = calloc(SERVERS, sizeof(*b->servers));
-	b->servers_n = SERVERS;
+	make_servers(b, SERVERS);
 	for (unsigned i = 0; i < SERVERS; i++) {
-		struct server_spec *s = &b->servers[i];
+		struct server_spec *s = b->servers[i];
 
 		assert_true(asprintf(&s->name, "s%u", i) > 0);
 		s->address = strdup("127.0.0.1:1");
@@ -153,7 +153,7 @@ a_look_says_who_is_chosen_next(void **state)
 		play(&w);
 		/* With limits, so that some are full and at times all are. */
 		for (unsigned i = 0; i < SERVERS; i++)
-			spec_of(&w)->servers[i].maxconn = 3 + 5 * i;
+			spec_of(&w)->servers[i]->maxconn = 3 + 5 * i;
 		rebuild(&w);
 		play(&w);
 		spec_of(&w)->hash_balance_factor = 110;
@@ -280,7 +280,7 @@ probabilities_are_how_often_each_is_chosen(void **state)
 			for (unsigned j = 0; j < i * i; j++)
 				gauge_up(w.app->servers[i]->sessions);
 		}
-		spec_of(&w)->servers[1].maxconn = 1; /* full */
+		spec_of(&w)->servers[1]->maxconn = 1; /* full */
 		rebuild(&w);
 		e = explain(&w);
 		assert_true(e->random);
@@ -339,8 +339,8 @@ each_server_says_why_it_is_out(void **state)
 	operator_set_admin(w.app->servers[2], SERVER_DRAIN);
 	model_update(w.app->servers[2]->backend->model);
 	w.app->servers[3]->state->forced_down = true;
-	spec_of(&w)->servers[4].backup = true;
-	spec_of(&w)->servers[5].weight = 0;
+	spec_of(&w)->servers[4]->backup = true;
+	spec_of(&w)->servers[5]->weight = 0;
 	rebuild(&w);
 	e = explain(&w);
 	for (unsigned i = 0; i < SERVERS; i++)

@@ -160,7 +160,7 @@ fading_server_has_a_part_of_its_weight_and_all_of_its_maxconn(void **state)
 	struct lineup *l;
 
 	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
-	rig.spec->servers[1].maxconn = 30;
+	rig.spec->servers[1]->maxconn = 30;
 	s = rig.backend->servers[1]->state;
 	s->fade_from_ms = 5000;
 	s->fade_ms = 100000;

@@ -22,7 +22,7 @@ static void
 make_backups(struct rig *rig, unsigned from)
 {
 	for (size_t i = from; i < rig->spec->servers_n; i++)
-		rig->spec->servers[i].backup = true;
+		rig->spec->servers[i]->backup = true;
 	assert_int_equal(backend_rebuild(rig->backend), 0);
 }
 
@@ -175,7 +175,7 @@ slow_start_ramps_weight_and_maxconn_in_steps_within_2_percent(void **state)
 
 	rig_init(&rig, &balance_roundrobin, 2, weights, false);
 	rig.spec->slow_start_ms = whole_ms;
-	rig.spec->servers[1].maxconn = 30;
+	rig.spec->servers[1]->maxconn = 30;
 	rig.backend->servers[1]->state->ramp_from_ms = from_ms;
 	for (uint64_t past_ms = 0; past_ms <= whole_ms; past_ms += 10) {
 		struct lineup *l = lineup_new(rig.backend, from_ms + past_ms);
@@ -310,9 +310,9 @@ slow_start_is_for_those_that_come_up_and_not_for_the_start(void **state)
 	model_update(s->backend->model);
 	assert_int_equal(server_throttle(s), 2);
 	/* The server's own comes first. */
-	rig.spec->servers[0].slow_start_ms = SLOW_START_OFF;
+	rig.spec->servers[0]->slow_start_ms = SLOW_START_OFF;
 	assert_int_equal(server_throttle(s), 100);
-	rig.spec->servers[0].slow_start_ms = 7200 * 1000;
+	rig.spec->servers[0]->slow_start_ms = 7200 * 1000;
 	now_ms += 3600 * 1000;
 	assert_int_equal(server_throttle(s), 52);
 	rig_fini(&rig);
@@ -513,7 +513,7 @@ on_down_of_a_server_goes_before_that_of_its_backend(void **state)
 	struct rig rig;
 
 	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
-	rig.spec->servers[0].on_down = optional_of(ON_DOWN_CLOSE);
+	rig.spec->servers[0]->on_down = optional_of(ON_DOWN_CLOSE);
 	rig_set_up(&rig, 1, false);
 	assert_null(rig.model->state->ending);
 	rig_set_up(&rig, 0, false);
@@ -526,7 +526,7 @@ on_down_of_a_server_goes_before_that_of_its_backend(void **state)
 	rig_set_up(&rig, 0, true);
 	rig_set_up(&rig, 1, true);
 	rig.spec->on_down = ON_DOWN_CLOSE;
-	rig.spec->servers[0].on_down = optional_of(ON_DOWN_KEEP);
+	rig.spec->servers[0]->on_down = optional_of(ON_DOWN_KEEP);
 	rig_set_up(&rig, 0, false);
 	assert_null(rig.model->state->ending);
 	rig_set_up(&rig, 1, false);
@@ -542,7 +542,7 @@ on_up_of_a_server_goes_before_that_of_its_backend(void **state)
 
 	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
 	make_backups(&rig, 2);
-	rig.spec->servers[0].on_up = optional_of(ON_UP_CLOSE_BACKUP);
+	rig.spec->servers[0]->on_up = optional_of(ON_UP_CLOSE_BACKUP);
 	rig_set_up(&rig, 0, false);
 	rig_set_up(&rig, 1, false);
 	rig_set_up(&rig, 1, true);
@@ -567,7 +567,7 @@ on_up_of_a_server_goes_before_that_of_its_backend(void **state)
 	assert_true(model_end_sessions(rig.model));
 
 	rig.spec->on_up = ON_UP_CLOSE_BACKUP;
-	rig.spec->servers[0].on_up = optional_of(ON_UP_KEEP);
+	rig.spec->servers[0]->on_up = optional_of(ON_UP_KEEP);
 	rig_set_up(&rig, 0, false);
 	rig_set_up(&rig, 0, true);
 	assert_null(rig.model->state->ending);

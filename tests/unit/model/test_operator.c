@@ -45,7 +45,7 @@ lose_agent(struct server *s)
 static struct server_spec *
 file_of(struct operated *o)
 {
-	return &o->rig.spec->servers[0];
+	return o->rig.spec->servers[0];
 }
 
 static unsigned

@@ -385,7 +385,7 @@ an_ejection_ends_when_the_name_comes_back_with_another_address(void **state)
 	begin(&rig, 2);
 	assert_true(addr_parse("10.0.0.9:80", ADDR_CONNECT, &addr, NULL));
 	s = rig.backend->servers[0];
-	rig.spec->servers[0].host = host;
+	rig.spec->servers[0]->host = host;
 	rig.spec->eject_after = 1;
 	assert_true(server_resolve(s, &addr));
 	model_update(s->backend->model);
@@ -405,7 +405,7 @@ an_ejection_ends_when_the_name_comes_back_with_another_address(void **state)
 	assert_string_equal(last_event(), "server app/s0 is not ejected any "
 	                                  "more: it is at another address; 2 "
 	                                  "of 2 servers usable");
-	rig.spec->servers[0].host = NULL;
+	rig.spec->servers[0]->host = NULL;
 	rig_fini(&rig);
 }
 
@@ -444,7 +444,7 @@ ejection_ends_no_sessions_and_its_end_those_of_backups(void **state)
 	rig.spec->eject_after = 1;
 	rig.spec->on_down = ON_DOWN_CLOSE;
 	rig.spec->on_up = ON_UP_CLOSE_BACKUP;
-	rig.spec->servers[1].backup = true;
+	rig.spec->servers[1]->backup = true;
 	assert_int_equal(backend_rebuild(rig.backend), 0);
 	assert_false(serves(&rig, 1));
 	fail_times(&rig, 0, 1);

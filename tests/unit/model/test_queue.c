@@ -40,7 +40,7 @@ static void
 limit(struct rig *rig, unsigned maxconn)
 {
 	for (size_t i = 0; i < rig->spec->servers_n; i++)
-		rig->spec->servers[i].maxconn = maxconn;
+		rig->spec->servers[i]->maxconn = maxconn;
 	assert_int_equal(backend_rebuild(rig->backend), 0);
 }
 
@@ -262,7 +262,7 @@ the_queue_has_a_limit(void **state)
 	rig_set_up(&rig, 0, false);
 	assert_int_equal(wait_in(&rig, &guests[2]), WAIT_FULL);
 	/* A limit that was raised makes room as an ended session does. */
-	rig.spec->servers[0].maxconn = 2;
+	rig.spec->servers[0]->maxconn = 2;
 	rig_set_up(&rig, 0, true);
 	assert_int_equal(guests[0].woken, 1);
 	assert_int_equal(guests[1].woken, 0);
@@ -371,7 +371,7 @@ one_that_pauses_is_called_when_a_server_joins_the_lineup(void **state)
 	assert_true(pauses(&rig, &g, present_number(&rig)));
 	/* Not when one leaves, or only weights change. */
 	rig_set_up(&rig, 1, false);
-	rig.spec->servers[0].weight = 2;
+	rig.spec->servers[0]->weight = 2;
 	assert_int_equal(backend_rebuild(rig.backend), 0);
 	assert_int_equal(g.woken, 0);
 	assert_false(queue_is_called(rig.backend, &g.waiter));

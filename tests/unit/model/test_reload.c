@@ -12,6 +12,7 @@
 #include "model/server_operator.h"
 #include "stopped_clock.h"
 #include "rig.h"
+#include "servers.h"
 #include "unit.h"
 
 static char *
@@ -40,10 +41,9 @@ spec_of(const char *backend, const char *const *servers, size_t n)
 	spec->backends[0].timeout_drain_ms = 50;
 	spec->backends[0].check =
 	    (struct check_spec){.kind = CHECK_CONNECT, .fall = 1, .rise = 1};
-	spec->backends[0].servers = calloc(n, sizeof(struct server_spec));
-	spec->backends[0].servers_n = n;
+	make_servers(&spec->backends[0], n);
 	for (size_t i = 0; i < n; i++) {
-		struct server_spec *s = &spec->backends[0].servers[i];
+		struct server_spec *s = spec->backends[0].servers[i];
 		const char *blank = strchr(servers[i], ' ');
 
 		s->name = strndup(servers[i], (size_t)(blank - servers[i]));
@@ -393,7 +393,7 @@ an_added_server_begins_in_maintenance_with_nothing_begun(void **state)
 	struct model *b;
 	const struct server *y;
 
-	more->backends[0].servers[1].added = true;
+	more->backends[0].servers[1]->added = true;
 	more->backends[0].on_down = ON_DOWN_CLOSE;
 	b = follow(a, more);
 	y = b->backends[0]->servers[1];
@@ -430,8 +430,8 @@ follow_hash(struct model *before, struct spec *spec)
 
 	b->balance = &balance_hash;
 	for (size_t i = 0; i < b->servers_n; i++)
-		if (b->servers[i].name[0] == 'x')
-			b->servers[i].weight = 10;
+		if (b->servers[i]->name[0] == 'x')
+			b->servers[i]->weight = 10;
 	return before ? follow(before, spec) : model_new(spec, grace, NULL);
 }
 
@@ -474,7 +474,7 @@ a_backend_may_have_no_server(void **state)
 	struct spec *none = SPEC("app", "x 10.0.0.1:1");
 	struct model *b, *c;
 
-	server_spec_clear(&none->backends[0].servers[0]);
+	server_spec_free(none->backends[0].servers[0]);
 	none->backends[0].servers_n = 0;
 	b = follow(a, none);
 	assert_false(backend_has_servers(b->backends[0]));

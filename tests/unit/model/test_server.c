@@ -34,7 +34,7 @@ model_free(struct model *model)
 }
 
 struct world {
-	struct server_spec server_spec;
+	struct server_spec server_spec, *server_specs[1];
 	struct backend_spec spec;
 	struct model model;
 	struct backend backend;
@@ -58,7 +58,8 @@ setup(void **state)
 	};
 	assert_true(addr_parse(
 	    w->server_spec.address, ADDR_CONNECT, &w->server_spec.addr, NULL));
-	w->spec.servers = &w->server_spec;
+	w->server_specs[0] = &w->server_spec;
+	w->spec.servers = w->server_specs;
 	list_init(&w->model.changed);
 	w->backend = (struct backend){
 	    .spec = &w->spec, .model = &w->model, .servers = w->servers};

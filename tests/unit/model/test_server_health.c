@@ -24,8 +24,10 @@ struct world {
 static void
 add_server(struct backend_spec *b, const char *name, const char *address)
 {
-	struct server_spec *s = &b->servers[b->servers_n++];
+	struct server_spec *s = calloc(1, sizeof(*s));
 
+	assert_non_null(s);
+	b->servers[b->servers_n++] = s;
 	*s = (struct server_spec){
 	    .name = strdup(name), .address = strdup(address), .weight = 100};
 	assert_true(addr_parse(address, ADDR_CONNECT, &s->addr, NULL));
@@ -46,14 +48,14 @@ make_spec(bool tracking)
 	b[0].agent = (struct agent_spec){.on = true, .port = 9};
 	for (int i = 0; i < 2; i++) {
 		b[i].balance = &balance_roundrobin;
-		b[i].servers = calloc(2, sizeof(struct server_spec));
+		b[i].servers = calloc(2, sizeof(*b[i].servers));
 	}
 	add_server(&b[0], "s0", "10.0.0.1:80");
 	add_server(&b[0], "s1", "10.0.0.2:80");
-	b[0].servers[1].check = (struct check_own){.fall = 1, .rise = 4};
+	b[0].servers[1]->check = (struct check_own){.fall = 1, .rise = 4};
 	add_server(&b[1], "t", "10.0.0.3:80");
 	if (tracking)
-		b[1].servers[0].track = strdup("app/s0");
+		b[1].servers[0]->track = strdup("app/s0");
 	return spec;
 }
 
@@ -175,7 +177,7 @@ a_reload_keeps_the_streak_and_judges_by_the_new_numbers(void **state)
 	struct spec *spec = make_spec(true);
 
 	report(w->s[0], "--");
-	spec->backends[0].servers[0].check.fall = 5;
+	spec->backends[0].servers[0]->check.fall = 5;
 	reload(w, spec);
 	assert_int_equal(w->s[0]->state->streak, 2);
 	assert_false(report(w->s[0], "--"));
@@ -234,7 +236,7 @@ downtime_of_a_server_without_checks_goes_on_in_maintenance(void **state)
 	struct world *w = *state;
 	struct spec *spec = make_spec(true);
 
-	spec->backends[0].servers[1].check.on = SWITCH_OFF;
+	spec->backends[0].servers[1]->check.on = SWITCH_OFF;
 	reload(w, spec);
 	operator_set_health(w->s[1], OPERATOR_DOWN);
 	model_update(w->model);
@@ -261,7 +263,7 @@ downtime_goes_on_when_an_agent_is_forgotten(void **state)
 	server_set_agent(w->s[0], false, "");
 	model_update(w->model);
 	now_ms += 5000;
-	spec->backends[0].servers[0].agent.on = SWITCH_OFF;
+	spec->backends[0].servers[0]->agent.on = SWITCH_OFF;
 	reload(w, spec);
 	assert_int_equal(server_downtime_s(w->s[0]), 5);
 	assert_int_equal(server_since_change_s(w->s[0]), 5);
@@ -328,7 +330,7 @@ the_agent_s_maxconn_and_weight_hold_until_the_file_has_others(void **state)
 	assert_int_equal(server_weight(w->s[0]), 7);
 
 	spec = make_spec(true);
-	spec->backends[0].servers[0].maxconn = 9;
+	spec->backends[0].servers[0]->maxconn = 9;
 	reload(w, spec);
 	assert_int_equal(server_maxconn(w->s[0]), 9);
 	assert_int_equal(server_weight(w->s[0]), 7);
@@ -352,7 +354,7 @@ without_its_agent_what_it_said_is_forgotten(void **state)
 	model_update(w->model);
 	server_set_agent(w->s[0], false, "");
 	model_update(w->model);
-	spec->backends[0].servers[0].agent.on = SWITCH_OFF;
+	spec->backends[0].servers[0]->agent.on = SWITCH_OFF;
 	reload(w, spec);
 	assert_true(server_is_up(w->s[0]));
 	assert_true(is_chosen(w->s[0]));
@@ -440,11 +442,11 @@ init_state_down_comes_up_with_the_first_check_that_passes(void **state)
 	struct world *w = *state;
 	struct spec *spec = make_spec(true);
 
-	free(spec->backends[0].servers[1].address);
-	spec->backends[0].servers[1].address = strdup("10.0.0.9:80");
+	free(spec->backends[0].servers[1]->address);
+	spec->backends[0].servers[1]->address = strdup("10.0.0.9:80");
 	assert_true(addr_parse("10.0.0.9:80", ADDR_CONNECT,
-	    &spec->backends[0].servers[1].addr, NULL));
-	spec->backends[0].servers[1].check.init = optional_of(CHECK_INIT_DOWN);
+	    &spec->backends[0].servers[1]->addr, NULL));
+	spec->backends[0].servers[1]->check.init = optional_of(CHECK_INIT_DOWN);
 	reload(w, spec);
 	assert_false(is_chosen(w->s[1]));
 	assert_true(report(w->s[1], "+"));

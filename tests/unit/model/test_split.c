@@ -7,6 +7,7 @@
 #include "balance/balance.h"
 #include "base/grace.h"
 #include "model/model.h"
+#include "servers.h"
 #include "unit.h"
 
 #define THREADS 8
@@ -34,10 +35,9 @@ spec_of(const unsigned *weights, size_t n)
 		assert_true(asprintf(&b->name, "b%zu", i) > 0);
 		b->balance = &balance_roundrobin;
 		b->check.kind = CHECK_CONNECT;
-		b->servers = calloc(1, sizeof(*b->servers));
-		b->servers_n = 1;
-		b->servers[0].name = strdup("s");
-		b->servers[0].weight = 1;
+		make_servers(b, 1);
+		b->servers[0]->name = strdup("s");
+		b->servers[0]->weight = 1;
 	}
 	return spec;
 }
