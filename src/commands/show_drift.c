@@ -87,8 +87,8 @@ place_of(const struct spec *file, const struct running_change *c)
 
 	if (!file || !c->server ||
 	    !name_table_find(INDEXED_TABLE(file, backends), backend, &at) ||
-	    !name_table_find(INDEXED_TABLE(&file->backends[at], servers),
-	        c->server, &server))
+	    !name_table_find(
+	        SERVER_TABLE(&file->backends[at]), c->server, &server))
 		return c->place;
 	return file->backends[at].servers[server]->place;
 }

@@ -56,6 +56,7 @@ struct pair {
 	const struct spec *old_spec, *new_spec;
 	const void *old;
 	void *new;
+	bool files; /* as in config_diff_files */
 	struct changes *changes;
 };
 
@@ -389,17 +390,49 @@ diff_element(const struct pair *pair, const char *prefix,
 	return ok;
 }
 
+/* Returns whether the element is a server that a command has added, which the
+ * file that was loaded did not have. */
+static bool
+is_added(
+    const struct pair *pair, const struct list_kind *kind, const void *element)
+{
+	return pair->files && kind == &server_list &&
+	       ((const struct server_spec *)element)->added;
+}
+
+/* Fills in side->deleted: the servers of the file that commands have deleted.
+ * Returns false when memory is short. */
+static bool
+list_deleted(
+    const struct pair *pair, const struct list_kind *kind, struct side *side)
+{
+	const struct backend_spec *b = side->owner;
+	bool ok = true;
+
+	if (!pair->files || kind != &server_list)
+		return true;
+	for (size_t i = 0; ok && i < b->deleted_n; i++)
+		ok = text_table_add(&side->deleted, b->deleted[i], b);
+	return ok;
+}
+
 static bool
 diff_sides(const struct pair *pair, const char *prefix, const struct key *keys,
     const struct list_kind *kind, struct side *old, struct side *new)
 {
+	const void *there;
+	const char *name;
 	size_t n;
 
+	if (!list_deleted(pair, kind, old))
+		return false;
 	for (size_t i = 0; i < list_n(kind, old->owner); i += n) {
 		struct pair inner = *pair;
 
 		n = 1;
 		inner.old = list_at(kind, old->owner, i);
+		if (is_added(pair, kind, inner.old))
+			continue;
 		inner.new = list_counterpart(kind, old, i, new);
 		if (!inner.new) {
 			n = count_missing(kind, old, i, new);
@@ -410,7 +443,10 @@ diff_sides(const struct pair *pair, const char *prefix, const struct key *keys,
 	}
 	for (size_t i = 0; i < list_n(kind, new->owner); i += n) {
 		n = 1;
-		if (list_counterpart(kind, new, i, old))
+		there = list_counterpart(kind, new, i, old);
+		name = list_name(kind, list_at(kind, new->owner, i));
+		if ((there && !is_added(pair, kind, there)) ||
+		    text_table_find(&old->deleted, name))
 			continue;
 		n = count_missing(kind, new, i, old);
 		add_missing(pair, prefix, kind, new->owner, i, n);
@@ -429,6 +465,7 @@ diff_list(const struct pair *pair, const char *prefix, const struct key *keys,
 	bool ok = diff_sides(pair, prefix, keys, kind, &old, &new);
 
 	text_table_clear(&old.listens);
+	text_table_clear(&old.deleted);
 	text_table_clear(&new.listens);
 	return ok;
 }
@@ -487,6 +524,7 @@ diff_specs(const struct spec *old, struct spec *new, const struct key *of_pools,
 	    .new_spec = new,
 	    .old = old,
 	    .new = new,
+	    .files = of_pools,
 	    .changes = changes};
 	struct pair global = all, resolver = all;
 
@@ -515,7 +553,7 @@ config_diff(const struct spec *old, struct spec *new, struct changes *changes)
 }
 
 bool
-config_diff_all(
+config_diff_files(
     const struct spec *old, struct spec *new, struct changes *changes)
 {
 	return diff_specs(old, new, sections[SECTION_POOL].keys, changes);

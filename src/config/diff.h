@@ -40,8 +40,10 @@ void changes_add(struct changes *changes, bool restart, const char *fmt, ...)
 bool config_diff(const struct spec *old, struct spec *new,
     struct changes *changes) MUST_CHECK;
 
-/* Does the same with the settings of pools, for a comparison of files. */
-bool config_diff_all(const struct spec *old, struct spec *new,
+/* Does the same for the file of which old was made: with the settings of pools,
+ * and without the servers that commands have added to old or deleted from it.
+ */
+bool config_diff_files(const struct spec *old, struct spec *new,
     struct changes *changes) MUST_CHECK;
 
 /* Returns whether config_diff can copy the value of a key that takes a restart,

@@ -32,6 +32,7 @@ struct side {
 	/* Unique listens by their listen_text; empty until a listen was not
 	 * found in the same place. */
 	struct text_table listens;
+	struct text_table deleted; /* servers; see diff.c */
 };
 
 /* Return the number of elements, an element, and its name.  owner: the struct
