@@ -85,6 +85,50 @@ name_index_make(struct name_index *index, const struct name_table *names)
 		name_index_add(index, names, i);
 }
 
+/* Frees the slot of the i-th element.  Moves names behind it that a search
+ * would not find any more. */
+static void
+name_index_remove(
+    const struct name_index *index, const struct name_table *names, size_t i)
+{
+	size_t mask = index->slots_n - 1, home;
+	size_t hole = (size_t)(slot_of(index, names, name_table_at(names, i)) -
+	                       index->slots);
+
+	if (index->slots[hole] != i + 1)
+		return;
+	for (size_t at = (hole + 1) & mask; index->slots[at];
+	     at = (at + 1) & mask) {
+		const char *name = name_table_at(names, index->slots[at] - 1);
+
+		home = XXH64(name, strlen(name), 0) & mask;
+		if (((at - home) & mask) < ((at - hole) & mask))
+			continue;
+		index->slots[hole] = index->slots[at];
+		hole = at;
+	}
+	index->slots[hole] = 0;
+}
+
+void
+name_index_change(struct name_index *index, const struct name_table *before,
+    const uint32_t *to, const struct name_table *names, const uint32_t *new_at,
+    size_t n)
+{
+	if (index->slots_n < 2 * names->n) {
+		name_index_make(index, names);
+		return;
+	}
+	for (size_t i = 0; i < before->n; i++)
+		if (to[i] == NAME_GONE)
+			name_index_remove(index, before, i);
+	for (size_t i = 0; i < index->slots_n; i++)
+		if (index->slots[i])
+			index->slots[i] = to[index->slots[i] - 1] + 1;
+	for (size_t i = 0; i < n; i++)
+		name_index_add(index, names, new_at[i]);
+}
+
 bool
 text_table_add(struct text_table *table, const char *text, const void *what)
 {

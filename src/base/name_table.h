@@ -57,6 +57,15 @@ void name_index_make(struct name_index *index, const struct name_table *names);
 	name_index_make(                                                       \
 	    &(owner)->member##_index, INDEXED_POINTERS(owner, member))
 
+/* Adapts the index to an array whose elements have come, gone or moved, without
+ * a look at those that stay.  before: the array as it was.  to: for each of its
+ * elements, the index in the array now, or NAME_GONE.  Elements of the array
+ * that to does not name are new; n of them, at new_at. */
+#define NAME_GONE UINT32_MAX
+void name_index_change(struct name_index *index,
+    const struct name_table *before, const uint32_t *to,
+    const struct name_table *names, const uint32_t *new_at, size_t n);
+
 struct text_entry {
 	char *text;
 	void *what;

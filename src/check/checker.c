@@ -26,9 +26,9 @@ struct entry {
 struct checker {
 	struct check_schedule schedule;
 	struct entry *entries;
-	size_t n;
+	size_t n, room;
 	struct entry *next; /* between prepare and commit */
-	size_t next_n;
+	size_t next_n, next_room;
 };
 
 /* Returns NULL for an agent. */
@@ -83,6 +83,7 @@ prepare_server(struct checker *checker, struct server *server, enum role role)
 
 	if (!ops_of(server, role))
 		return true;
+	entry->check = NULL;
 	entry->server = server;
 	entry->role = role;
 	entry->present = checker_find(checker, server, role);
@@ -113,7 +114,8 @@ prepare_all(struct checker *checker, const struct model *model)
 		http |= check_kind_is_http(b->spec->check.kind);
 	}
 	checker->next_n = 0;
-	checker->next = calloc(servers * ROLES + 1, sizeof(*checker->next));
+	checker->next_room = servers * ROLES + 1;
+	checker->next = calloc(checker->next_room, sizeof(*checker->next));
 	if (!checker->next || (http && !checker->schedule.curl &&
 	                          curl_loop_new(checker->schedule.loop,
 	                              &checker->schedule.curl) < 0))
@@ -139,7 +141,7 @@ checker_cancel(struct checker *checker)
 {
 	free_entries(checker->next, checker->next_n);
 	checker->next = NULL;
-	checker->next_n = 0;
+	checker->next_n = checker->next_room = 0;
 }
 
 static bool
@@ -191,8 +193,89 @@ checker_commit(struct checker *checker)
 	free_entries(checker->entries, checker->n);
 	checker->entries = checker->next;
 	checker->n = checker->next_n;
+	checker->room = checker->next_room;
 	checker->next = NULL;
-	checker->next_n = 0;
+	checker->next_n = checker->next_room = 0;
+}
+
+/* Makes room for more entries behind the first n.  Returns false when memory is
+ * short. */
+static bool
+make_room(struct entry **entries, size_t n, size_t more, size_t *room)
+{
+	size_t wanted = n + more;
+	struct entry *grown;
+
+	if (wanted <= *room)
+		return true;
+	wanted += wanted / 2;
+	grown = reallocarray(*entries, wanted, sizeof(*grown));
+	if (!grown)
+		return false;
+	*entries = grown;
+	*room = wanted;
+	return true;
+}
+
+bool
+checker_prepare_servers(
+    struct checker *checker, struct server *const *servers, size_t n)
+{
+	struct checker *c = checker;
+	size_t more = n * ROLES;
+	bool ok;
+
+	/* The present entries get room as well: the commit cannot fail. */
+	ok = make_room(&c->next, c->next_n, more, &c->next_room) &&
+	     make_room(&c->entries, c->n, c->next_n + more, &c->room);
+	for (size_t i = 0; ok && i < n; i++)
+		ok = prepare_server(c, servers[i], ROLE_CHECK) &&
+		     prepare_server(c, servers[i], ROLE_AGENT);
+	if (!ok)
+		checker_cancel(c);
+	return ok;
+}
+
+void
+checker_commit_servers(struct checker *checker)
+{
+	struct checker *c = checker;
+
+	for (size_t i = 0; i < c->next_n; i++) {
+		struct entry *next = &c->next[i];
+		size_t at = next->check ? c->n++ : next->present;
+
+		if (next->check)
+			start_first(next->check, i, c->next_n);
+		else
+			next->check = take_over(c, next);
+		next->server->state->check_at[next->role] = (uint32_t)at;
+		c->entries[at] = *next;
+	}
+	c->next_n = 0;
+	checker_cancel(c);
+}
+
+static void
+drop_entry(struct checker *c, const struct server *server, enum role role)
+{
+	size_t i = server->state->check_at[role];
+
+	if (i >= c->n || c->entries[i].server != server ||
+	    c->entries[i].role != role)
+		return;
+	check_free(c->entries[i].check);
+	c->entries[i] = c->entries[--c->n];
+	if (i < c->n)
+		c->entries[i].server->state->check_at[c->entries[i].role] =
+		    (uint32_t)i;
+}
+
+void
+checker_drop_server(struct checker *checker, const struct server *server)
+{
+	drop_entry(checker, server, ROLE_CHECK);
+	drop_entry(checker, server, ROLE_AGENT);
 }
 
 void

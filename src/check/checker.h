@@ -39,11 +39,23 @@ int checker_new(struct ev_loop *loop, const struct model *model,
 bool checker_prepare(
     struct checker *checker, const struct model *model) MUST_CHECK;
 
-/* Undoes checker_prepare. */
+/* Undoes checker_prepare, or checker_prepare_servers. */
 void checker_cancel(struct checker *checker);
 
 /* Changes to the model of checker_prepare.  Cannot fail. */
 void checker_commit(struct checker *checker);
+
+/* Does the same for n servers that are to come to the present model; may be
+ * called several times.  checker_commit_servers or checker_cancel has to
+ * follow. */
+bool checker_prepare_servers(struct checker *checker,
+    struct server *const *servers, size_t n) MUST_CHECK;
+
+/* Adds the checks of the servers of checker_prepare_servers.  Cannot fail. */
+void checker_commit_servers(struct checker *checker);
+
+/* Ends the checks of a server that has gone, after checker_commit_servers. */
+void checker_drop_server(struct checker *checker, const struct server *server);
 
 /* Brings the server's next check forward: to fast_interval after the start of
  * the last check, or to a second after it if there is no fast_interval.  Does

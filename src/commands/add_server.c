@@ -41,8 +41,8 @@ allow_server_name(struct call *call, const char *name)
 }
 
 static struct server *
-add_from_words(struct call *call, const struct backend *backend,
-    const char *name, struct server_words *ret_words)
+add_from_words(struct call *call, struct backend *backend, const char *name,
+    struct server_words *ret_words)
 {
 	struct err_list errors;
 	struct server *s;
@@ -103,7 +103,7 @@ audit_added(const struct call *call, const struct server *server)
 bool
 run_add_server(struct call *call)
 {
-	const struct backend *b;
+	struct backend *b;
 	struct server *s;
 	const char *name;
 	struct server_words words;

@@ -93,7 +93,7 @@ void build_lists(struct spec *spec, struct err_list *errors);
 void build_list_warnings(const struct spec *spec, struct err_list *warnings);
 
 /* Finds the pools whose sessions make TLS handshakes, and sets their automatic
- * threads.  Also called after servers with TLS were added or deleted. */
+ * threads.  Also called after servers with TLS have come or gone. */
 void build_pools(struct spec *spec);
 
 /* Makes the contexts of the [tls] sections, for the roles in which they are

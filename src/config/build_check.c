@@ -335,8 +335,9 @@ find_tracked(const struct spec *spec, const struct server_spec *s,
     size_t *backend, size_t *ret_server, struct err_list *errors)
 {
 	const char *slash = strchr(s->track, '/');
-	const char *name = slash ? slash + 1 : s->track;
+	const char *name = server_spec_tracked(s);
 	const struct backend_spec *b;
+	size_t own = *backend;
 	char home[DRAFT_VALUE_MAX + 1] = "";
 	const struct name_table *all = INDEXED_TABLE(spec, backends);
 	struct name_table singles;
@@ -350,6 +351,10 @@ find_tracked(const struct spec *spec, const struct server_spec *s,
 		return false;
 	}
 	b = &spec->backends[*backend];
+	if (*backend == own && strcmp(name, s->name) == 0) {
+		TRACK_ERROR(s, errors, "'%s' would track itself", name);
+		return false;
+	}
 	if (name_table_find(SERVER_TABLE(b), name, ret_server) &&
 	    *ret_server < b->singles_n)
 		return true;
@@ -400,12 +405,9 @@ build_track_server(const struct spec *spec, size_t home, struct server_spec *s,
 	if (!find_tracked(spec, s, &home, &server, errors))
 		return;
 	s->track_backend = home;
-	s->track_server = server;
 	b = &spec->backends[home];
 	other = b->servers[server];
-	if (other == s)
-		TRACK_ERROR(s, errors, "'%s' would track itself", s->name);
-	else if (other->track)
+	if (other->track)
 		TRACK_ERROR(s, errors,
 		    "%s/%s tracks %s itself; name a server that is checked",
 		    b->name, other->name, other->track);

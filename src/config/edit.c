@@ -37,55 +37,82 @@ backend_like(const struct spec *file, const struct backend_spec *b)
 }
 
 /* Parses value as if it stood in the backend's section, but without
- * server_defaults.  Errors name BACKEND/SERVER as their place. */
-static bool
-parse_added_server(struct spec *spec, struct backend_spec *backend,
+ * server_defaults.  Errors name BACKEND/SERVER as their place.  Returns NULL
+ * after an error. */
+static struct server_spec *
+parse_server(struct spec *spec, const struct backend_spec *backend,
     const char *value, struct err_list *errors)
 {
 	char head[sizeof("backend ") + NAME_MAX_LEN];
 	char label[2 * NAME_MAX_LEN + 2], key[] = "server";
+	/* The parser appends to the backend that it is given.  HAProxy does not
+	 * apply default-server to added servers either. */
+	struct backend_spec scratch = *backend;
 	struct draft_section section = {
 	    .head = head, .kind = SECTION_BACKEND, .name = backend->name};
 	struct draft_entry entry = {.label = label, .name = key};
 	struct value v = {.text = value,
-	    .object = backend,
+	    .object = &scratch,
 	    .spec = spec,
 	    .section = &section,
 	    .entry = &entry,
 	    .errors = errors};
-	char *defaults = backend->server_defaults;
-	bool ok;
+	struct server_spec *s = NULL;
 
+	scratch.servers = NULL;
+	scratch.servers_n = scratch.servers_room = scratch.singles_n = 0;
+	scratch.server_defaults = NULL;
 	snprintf(head, sizeof(head), "backend %s", backend->name);
 	snprintf(label, sizeof(label), "%s/%.*s", backend->name,
 	    (int)strcspn(value, " "), value);
 	v.key = key_find(SECTION_BACKEND, key);
-	/* HAProxy does not apply default-server to added servers either. */
-	backend->server_defaults = NULL;
-	ok = value_parse(&v);
-	backend->server_defaults = defaults;
-	return ok;
+	if (value_parse(&v))
+		s = scratch.servers[0];
+	else if (scratch.servers_n > 0)
+		server_spec_free(scratch.servers[0]);
+	free(scratch.servers);
+	return s;
 }
 
-bool
-config_add_server(struct spec *spec, struct backend_spec *backend,
+/* Adds an error if another server of the backend has the name. */
+static void
+check_name_is_new(const struct backend_spec *b, const struct server_spec *s,
+    struct err_list *errors)
+{
+	const struct server_spec *other = server_named(b, s->name);
+	char label[2 * NAME_MAX_LEN + 2], first[DRAFT_FIRST_SIZE];
+
+	if (!other)
+		return;
+	snprintf(label, sizeof(label), "%s/%s", b->name, s->name);
+	err_list_add(errors, label, 0,
+	    "the name '%s' is already used by another server of [backend "
+	    "%s]%s; "
+	    "names must differ",
+	    s->name, b->name, draft_first(other->place, s->place, first));
+}
+
+struct server_spec *
+config_read_server(struct spec *spec, const struct backend_spec *backend,
     const char *value, struct err_list *errors)
 {
+	struct server_spec *s = parse_server(spec, backend, value, errors);
 	size_t errors_before = errors->n;
-	struct server_spec *s;
 
-	if (!parse_added_server(spec, backend, value, errors))
-		return false;
-	INDEX_POINTERS(backend, servers);
-	s = backend->servers[backend->singles_n - 1];
+	if (!s)
+		return NULL;
 	s->added = true;
+	check_name_is_new(backend, s, errors);
 	build_check_server(backend, s, errors);
 	build_check_set_name(backend, s, errors);
-	build_track(spec, errors);
+	if (s->track)
+		build_track_server(
+		    spec, (size_t)(backend - spec->backends), s, errors);
 	build_tls_server(spec, backend, s, errors);
-	if (server_spec_has_tls(backend, s))
-		build_pools(spec);
-	return errors->n == errors_before;
+	if (errors->n == errors_before)
+		return s;
+	server_spec_free(s);
+	return NULL;
 }
 
 void
@@ -109,16 +136,19 @@ config_server_text(const struct spec *spec, const struct backend_spec *backend,
 	server_spec_clear(&base);
 }
 
-/* Notes the server's name, so that a reload can say that it brings it back. */
-static bool
-remember_deleted(struct backend_spec *b, const char *name)
+bool
+config_note_deleted(
+    struct backend_spec *backend, const struct server_spec *server)
 {
+	struct backend_spec *b = backend;
 	char *copy, **grown;
 	size_t i;
 
-	if (name_table_find(NAME_TABLE(b->deleted, b->deleted_n), name, &i))
+	if (server->added ||
+	    name_table_find(
+	        NAME_TABLE(b->deleted, b->deleted_n), server->name, &i))
 		return true;
-	copy = strdup(name);
+	copy = strdup(server->name);
 	grown = reallocarray(b->deleted, b->deleted_n + 1, sizeof(*grown));
 	if (grown)
 		b->deleted = grown;
@@ -130,33 +160,10 @@ remember_deleted(struct backend_spec *b, const char *name)
 	return true;
 }
 
-bool
-config_del_server(struct spec *spec, struct backend_spec *backend,
-    const char *name, struct err_list *errors)
+void
+config_follow_servers(struct spec *spec)
 {
-	size_t errors_before = errors->n, i;
-	struct server_spec *s;
-	bool has_tls;
-
-	ENSURE(name_table_find(SERVER_TABLE(backend), name, &i) &&
-	       i < backend->singles_n);
-	s = backend->servers[i];
-	has_tls = server_spec_has_tls(backend, s);
-	if (!s->added && !remember_deleted(backend, name)) {
-		err_list_add(errors, NULL, 0, "out of memory");
-		return false;
-	}
-	server_spec_free(s);
-	backend->singles_n--;
-	memmove(&backend->servers[i], &backend->servers[i + 1],
-	    (--backend->servers_n - i) * sizeof(s));
-	INDEX_POINTERS(backend, servers);
-	if (has_tls)
-		build_pools(spec);
-	/* The servers behind the deleted one have moved: resolve `track`
-	 * again. */
-	build_track(spec, errors);
-	return errors->n == errors_before;
+	build_pools(spec);
 }
 
 /* Writes the server's name, behind the intro if it is the first one. */

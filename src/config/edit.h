@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Edits a running configuration: adds and deletes servers at run time.
- *
- * The caller edits a copy (spec_copy), which becomes the next model.  An added
- * server is read by the parser of the file and checked against the same rules.
+ * Servers that are added to a running configuration, or deleted from it.  An
+ * added server is read by the parser of the file and checked against the same
+ * rules.  All functions run on the control thread.
  */
 #ifndef CONFIG_EDIT_H
 #define CONFIG_EDIT_H
@@ -15,12 +14,14 @@
 #include "config/draft.h"
 #include "model/spec.h"
 
-/* Appends a server.  value is the text behind `server =` in the file; its
- * address must not be a name.  Returns false after errors, which begin with
- * BACKEND/SERVER if they are about an option; the spec may then only be passed
- * to spec_free.  Runs on the control thread. */
-bool config_add_server(struct spec *spec, struct backend_spec *backend,
-    const char *value, struct err_list *errors) MUST_CHECK;
+/* Reads a server to add to the backend, which is one of the spec.  value is the
+ * text behind `server =` in the file.  The spec stays as it is, except that a
+ * [tls] section gets a context for connections to servers if the server is the
+ * first that needs it.  Returns NULL after errors, which begin with
+ * BACKEND/SERVER if they are about an option.  Caller owns the server. */
+struct server_spec *config_read_server(struct spec *spec,
+    const struct backend_spec *backend, const char *value,
+    struct err_list *errors) MUST_CHECK;
 
 #define CONFIG_SERVER_TEXT_SIZE (DRAFT_VALUE_MAX + 1024)
 
@@ -30,10 +31,15 @@ void config_server_text(const struct spec *spec,
     const struct backend_spec *backend, const struct server_spec *server,
     char out[CONFIG_SERVER_TEXT_SIZE]);
 
-/* Removes a server that no other server tracks.  Returns false when memory is
- * short; the spec may then only be passed to spec_free. */
-bool config_del_server(struct spec *spec, struct backend_spec *backend,
-    const char *name, struct err_list *errors) MUST_CHECK;
+/* Notes in the backend that a command deletes the server, if it is one of the
+ * file, so that a reload can say that it brings it back.  Returns false when
+ * memory is short. */
+bool config_note_deleted(
+    struct backend_spec *backend, const struct server_spec *server) MUST_CHECK;
+
+/* Finds out again what depends on whether the spec has servers with TLS: the
+ * automatic threads of pools. */
+void config_follow_servers(struct spec *spec);
 
 /* Adds one sentence that says what a reload with the spec of a file does to
  * servers that were added or deleted at run time, if there are any.  The

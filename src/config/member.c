@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ensure.h"
 #include "config/build.h"
 #include "config/server_addr.h"
 #include "config/values.h"
@@ -124,28 +125,15 @@ config_member_read(struct spec *spec, struct backend_spec *backend, size_t set,
 	return true;
 }
 
-bool
+void
 config_set_members(
-    struct backend_spec *backend, struct server_spec *const *servers, size_t n)
+    struct backend_spec *backend, struct server_spec **servers, size_t n)
 {
 	struct backend_spec *b = backend;
-	size_t room = b->singles_n + n;
-	struct server_spec **grown;
 
-	for (size_t i = b->singles_n; i < b->servers_n; i++)
-		server_spec_free(b->servers[i]);
-	b->servers_n = b->singles_n;
-	grown = reallocarray(b->servers, room + 1, sizeof(*grown));
-	if (!grown) {
-		for (size_t i = 0; i < n; i++)
-			server_spec_free(servers[i]);
-		return false;
-	}
-	if (n > 0)
-		memcpy(grown + b->singles_n, servers, n * sizeof(*servers));
-	b->servers = grown;
-	b->servers_n = room;
-	b->servers_room = room + 1;
+	ENSURE(b->servers_n == b->singles_n);
+	free(b->servers);
+	b->servers = servers;
+	b->servers_n = b->servers_room = n;
 	INDEX_POINTERS(b, servers);
-	return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Members of sets: makes servers of the spec from the report of a source.
  *
- * The caller edits a copy of the spec (spec_copy), or a spec that was just
- * read, and makes a model of it.  Control thread.
+ * The caller gives them to a spec that was just read, or to the present model
+ * (model/backend_servers.h).  Control thread.
  */
 #ifndef CONFIG_MEMBER_H
 #define CONFIG_MEMBER_H
@@ -31,11 +31,10 @@ bool config_member_read(struct spec *spec, struct backend_spec *backend,
     size_t set, const struct config_member *member,
     struct server_spec **ret_server, struct err_list *errors) MUST_CHECK;
 
-/* Replaces the members of all sets of the backend by n servers from an array,
- * which are in the order of their sets.  Takes ownership of the servers, also
- * on failure.  Returns false when memory is short; the spec may then only be
- * passed to spec_free. */
-bool config_set_members(struct backend_spec *backend,
-    struct server_spec *const *servers, size_t n) MUST_CHECK;
+/* Gives a backend that has no members yet its list of servers: its single ones
+ * and behind them the members of its sets, in the order of the sets.  Takes
+ * ownership of the list. */
+void config_set_members(
+    struct backend_spec *backend, struct server_spec **servers, size_t n);
 
 #endif

@@ -433,12 +433,13 @@ scan_server(const struct control *c, struct capacity_scan *scan)
 	const struct spec *spec = c->model->spec;
 
 	while (scan->backend < spec->backends_n) {
-		const struct backend *b = c->model->backends[scan->backend];
+		const struct server *s = server_cursor_get(
+		    &scan->server, c->model->backends[scan->backend]);
 
-		if (scan->server < b->spec->servers_n)
-			return b->servers[scan->server];
+		if (s)
+			return s;
 		scan->backend++;
-		scan->server = 0;
+		scan->server = (struct server_cursor){.at = 0};
 	}
 	return NULL;
 }
@@ -513,7 +514,7 @@ find_server(
 	}
 	if (scan->i % 2 == 0)
 		return row_server(s, row);
-	scan->server++;
+	server_cursor_pass(&scan->server, s);
 	return row_ports(scan, s, row);
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/trend.h"
 #include "control/system_facts.h"
+#include "model/server_cursor.h"
 
 struct control;
 
@@ -59,8 +60,10 @@ double capacity_full_in_s(const struct capacity_row *row);
 struct capacity_scan {
 	unsigned section;
 	size_t i;
-	size_t backend, server; /* in the sections of servers */
-	uint64_t ports;         /* ports that the system assigns; 0: unknown */
+	/* In the sections of servers. */
+	size_t backend;
+	struct server_cursor server;
+	uint64_t ports; /* ports that the system assigns; 0: unknown */
 	struct destinations *destinations;
 };
 /* Fills the next row.  Returns false after the last one. */

@@ -20,6 +20,7 @@
 #include "control/sets.h"
 #include "control/tls_upkeep.h"
 #include "control/tls_watch.h"
+#include "model/backend_servers.h"
 #include "proxy/proxy.h"
 
 struct reload;
@@ -136,10 +137,17 @@ struct model *control_prepare_model(
 void control_publish_model(struct control *control, struct model *model);
 /* Retires the former model, which new sessions no longer find. */
 void control_retire_model(struct control *control, struct model *before);
-/* Publishes a model that has the sockets, pools and frontends of the former
- * one: as control_publish_model, and the listeners follow. */
-void control_publish_edit(struct control *control, struct model *model);
-/* Retires the former model after control_publish_edit. */
-void control_retire_edit(struct control *control, struct model *before);
+
+/* -- how the servers of a model change: edit.c -- */
+
+/* Prepares what follows a change that was prepared: the addresses and checks of
+ * the servers that come.  May be called for several changes.  Returns true if
+ * control_commit_changes or checker_cancel has to follow.  Returns false with
+ * errors. */
+bool control_prepare_change(struct control *control,
+    const struct backend_change *change, struct err_list *errors) MUST_CHECK;
+/* Commits all changes that were prepared, and frees them.  Cannot fail. */
+void control_commit_changes(
+    struct control *control, struct backend_change *changes, size_t n);
 
 #endif

@@ -2,11 +2,11 @@
  * Servers that an operator adds and deletes while lfproxy runs, without the
  * file.
  *
- *   copy of the spec, edited --> model, checks --> publish --> retire the old
+ *   read, check --> new server --> change of its backend's list
  *
- * An edit goes the way of a reload (reload.h), but leaves alone what an
- * operator may have changed: sockets, pools and their settings.  The next
- * reload goes by the file again, and reports what that does to these servers.
+ * The model stays (model/backend_servers.h), and so do sockets, pools and their
+ * settings.  The next reload goes by the file again, and reports what that does
+ * to these servers.
  */
 #ifndef CONTROL_EDIT_H
 #define CONTROL_EDIT_H
@@ -21,7 +21,7 @@
  * looked up; the call does not wait for that.  Returns NULL with errors: then
  * nothing has changed.  Runs on the control thread, as all functions here. */
 struct server *control_add_server(struct control *control,
-    const struct backend *backend, const char *value, struct err_list *errors);
+    struct backend *backend, const char *value, struct err_list *errors);
 
 /* Whether a server can be deleted, and why not. */
 enum server_removable {
@@ -35,9 +35,9 @@ enum server_removable {
 enum server_removable control_server_removable(const struct server *server);
 
 /* Deletes a server that is SERVER_REMOVABLE.  The caller must not use the
- * pointer afterwards.  A session that is connecting to the server continues, as
- * on a server that a reload has removed.  Returns false with errors: then
- * nothing has changed. */
+ * pointer in a later iteration of the loop.  A session that is connecting to
+ * the server continues, as on a server that a reload has removed.  Returns
+ * false with errors: then nothing has changed. */
 bool control_del_server(struct control *control, struct server *server,
     struct err_list *errors) MUST_CHECK;
 

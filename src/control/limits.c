@@ -117,7 +117,7 @@ count_own(const struct spec *spec, size_t open)
 	for (size_t i = 0; i < spec->frontends_n; i++)
 		own += spec->frontends[i].listens_n;
 	spec_for_each_server (b, s, spec)
-		own += check_rules_of(b, s).on + agent_rules_of(b, s).on;
+		own += check_rules_on(b, s) + agent_rules_on(b, s);
 	return own;
 }
 

@@ -46,8 +46,11 @@ list_server(struct names_known *names, struct server *s, FILE *out)
 	char line[SUCCESSOR_LINE_MAX];
 
 	fprintf(out, "%s\n", successor_server_line(s, line));
-	return add_name(
-	    names, &(struct named){.server = s, .counters = s->counters});
+	if (!add_name(
+	        names, &(struct named){.server = s, .counters = s->counters}))
+		return false;
+	server_pin(s);
+	return true;
 }
 
 static bool
@@ -77,6 +80,9 @@ names_known_list(
 void
 names_known_free(struct names_known *names)
 {
+	for (size_t i = 0; i < names->n; i++)
+		if (names->all[i].server)
+			server_unpin(names->all[i].server);
 	free(names->all);
 	*names = (struct names_known){.n = 0};
 }

@@ -16,7 +16,7 @@
 #include "model/model.h"
 
 /* The object that a number stands for: a frontend, one of its routes, a server,
- * or a backend.  The model owns these objects. */
+ * or a backend.  The model owns these objects; servers are pinned. */
 struct named {
 	struct frontend *frontend; /* of a route as well */
 	unsigned route;            /* backends_n of the frontend: no route */

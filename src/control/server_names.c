@@ -284,18 +284,23 @@ follow_resolver(struct server_names *sn, const struct spec *spec)
 
 /* -- questions -- */
 
+static struct name *
+want_name(struct names *names, const struct backend_spec *b,
+    const struct server_spec *s, bool afresh)
+{
+	return names_want(names, s->host, server_spec_family(b, s), mode_of(s),
+	    afresh, clock_now_ms());
+}
+
 /* Begins a look-up of each name that is new; with reload, of each name that a
  * reload looks up again. */
 static void
 want_names(struct names *names, const struct spec *spec, bool reload)
 {
-	uint64_t now_ms = clock_now_ms();
-
 	spec_for_each_server (b, s, spec)
 		if (s->host)
-			(void)names_want(names, s->host,
-			    server_spec_family(b, s), mode_of(s),
-			    reload && mode_of(s) != NAME_ONCE, now_ms);
+			(void)want_name(
+			    names, b, s, reload && mode_of(s) != NAME_ONCE);
 }
 
 static bool
@@ -326,15 +331,12 @@ size_t
 server_names_refresh(struct control *control, const struct backend *backend)
 {
 	struct server_names *sn = &control->server_names;
-	uint64_t now_ms = clock_now_ms();
 	size_t n = 0;
 
 	model_for_each_server (s, control->model) {
 		if (!s->spec->host || (backend && s->backend != backend))
 			continue;
-		(void)names_want(sn->names, s->spec->host,
-		    server_spec_family(s->backend->spec, s->spec),
-		    mode_of(s->spec), true, now_ms);
+		(void)want_name(sn->names, s->backend->spec, s->spec, true);
 		n++;
 	}
 	return n;
@@ -343,17 +345,32 @@ server_names_refresh(struct control *control, const struct backend *backend)
 /* -- start and reload -- */
 
 void
+server_names_prepare_server(struct control *control, struct server *server)
+{
+	struct server *s = server;
+	const struct name *n = find_server_name(control->server_names.names, s);
+	const struct addr *addr =
+	    n ? choose_address(n, s->spec, server_resolved(s)) : NULL;
+
+	if (addr && server_is_unresolved(s) && s->state->refs == 1)
+		(void)server_resolve_first(s, addr);
+}
+
+void
 server_names_prepare(struct control *control, struct model *model)
 {
-	model_for_each_server (s, model) {
-		const struct name *n =
-		    find_server_name(control->server_names.names, s);
-		const struct addr *addr =
-		    n ? choose_address(n, s->spec, server_resolved(s)) : NULL;
+	model_for_each_server (s, model)
+		server_names_prepare_server(control, s);
+}
 
-		if (addr && server_is_unresolved(s) && s->state->refs == 1)
-			(void)server_resolve_first(s, addr);
-	}
+static void
+add_user(struct name *n, struct server *s)
+{
+	if (!name_add_user(n, s))
+		log_error(
+		    "out of memory: server %s/%s does not follow its name "
+		    "until the next reload",
+		    s->backend->spec->name, s->spec->name);
 }
 
 /* Makes each name refer to the servers of the present model that have it. */
@@ -369,10 +386,7 @@ find_users(struct control *c)
 		if (!n)
 			continue;
 		names_keep(n);
-		if (!name_add_user(n, s))
-			log_error("out of memory: server %s/%s does not follow "
-			          "its name until the next reload",
-			    s->backend->spec->name, s->spec->name);
+		add_user(n, s);
 	}
 	names_sweep(names);
 }
@@ -411,6 +425,39 @@ server_names_commit(struct control *control)
 		return;
 	apply_all(control);
 	timed_task_schedule(&sn->work, clock_now_ms());
+}
+
+void
+server_names_add(struct control *control, struct server *server)
+{
+	struct server_names *sn = &control->server_names;
+	struct name *n;
+
+	if (!server->spec->host)
+		return;
+	n = want_name(sn->names, server->backend->spec, server->spec, false);
+	if (!n)
+		return;
+	add_user(n, server);
+	apply_to_server(sn, server, n, clock_now_ms());
+	timed_task_schedule(&sn->work, clock_now_ms());
+}
+
+void
+server_names_drop(struct control *control, const struct server *server)
+{
+	struct names *names = control->server_names.names;
+	struct name *n = find_server_name(names, server);
+
+	if (!n)
+		return;
+	name_drop_user(n, server);
+	if (n->users_n > 0)
+		return;
+	for (n = names_first(names); n; n = n->next)
+		if (n->users_n > 0)
+			names_keep(n);
+	names_sweep(names);
 }
 
 /* Logs the servers that wait for their first answer, even though no error has

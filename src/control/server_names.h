@@ -82,6 +82,12 @@ void server_names_prepare(struct control *control, struct model *model);
 /* Follows a change of the control's model: takes its [resolver], begins
  * look-ups of new names, and drops names that no server has. */
 void server_names_commit(struct control *control);
+/* Gives a server that is to come its address, if its name is resolved. */
+void server_names_prepare_server(
+    struct control *control, struct server *server);
+/* Follows a server that has come to the present model, or has gone from it. */
+void server_names_add(struct control *control, struct server *server);
+void server_names_drop(struct control *control, const struct server *server);
 /* Adds a warning for each server without an address.  If there are many, the
  * first ones are named and the others are counted. */
 void server_names_warn(const struct control *control, struct changes *changes);

@@ -360,8 +360,8 @@ end_receiver(struct session_receiver *r)
 		hold_places(r, &r->names.all[i], 0);
 	if (r->closed)
 		closed_ring_give(r->closed);
-	model_unpin(r->model);
 	names_known_free(&r->names);
+	model_unpin(r->model);
 	free(r->lines);
 	r->lines = NULL;
 	log_info("the former process has ended; %u of its sessions went on "

@@ -233,7 +233,7 @@ prepare_sets(struct control *c, struct spec *spec, bool joined)
 			if (!prepare_set(c, &spec->backends[i],
 			        &spec->backends[i].sets[j], joined))
 				return false;
-	return sets_fill_spec(c, spec, true);
+	return sets_fill_spec(c, spec);
 }
 
 bool

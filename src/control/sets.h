@@ -27,7 +27,7 @@
 #include "model/model.h"
 #include "net/curl_loop.h"
 
-/* The time from a report to the beginning of the model that is made of it. */
+/* The time from a report to the change of the servers that follows from it. */
 #define SETS_PAUSE_MS 50
 /* The time after which a source is asked to confirm its report. */
 #define SETS_CONFIRM_MS 500
@@ -81,7 +81,7 @@ struct set_facts {
 	size_t members;  /* servers */
 	size_t left_out; /* with wrong options, beyond max, reported twice */
 	uint64_t reports, errors; /* of the source */
-	uint64_t updates;         /* models that were made for the set */
+	uint64_t updates;         /* changes of its servers */
 	bool is_known;            /* there was a report */
 	uint64_t reported_ms;     /* clock_now_ms of the last; if is_known */
 	const char *error; /* the last one; NULL: none since the report */

@@ -44,6 +44,7 @@ set_of(struct control *c, const struct backend_spec *b,
 	return set ? set : set_find(&c->sets.sets, b, spec);
 }
 
+/* A list of a backend's servers that is being made. */
 struct filling {
 	struct spec *spec;
 	struct backend_spec *backend;
@@ -113,13 +114,13 @@ is_before(const struct filling *f, const struct server_spec *s, size_t set,
 	       (s->set.value == set && number_of(f, s, set) < number);
 }
 
-/* Moves the present server of a member that has not changed: reading options
- * again takes most of the time of an update.  Members and servers are in the
- * same order.  Returns false if there is no such server. */
+/* Takes over the present server of a member that has not changed: reading
+ * options again takes most of the time of an update.  Members and servers are
+ * in the same order.  Returns false if there is no such server. */
 static bool
 take_present(struct filling *f, size_t set, const struct set_member *m)
 {
-	struct backend_spec *b = f->backend;
+	const struct backend_spec *b = f->backend;
 	struct server_spec *s;
 
 	while (f->old < b->servers_n &&
@@ -133,7 +134,7 @@ take_present(struct filling *f, size_t set, const struct set_member *m)
 	    strcmp(s->address, m->address) != 0 || strcmp(s->key, m->key) != 0)
 		return false;
 	f->servers[f->n++] = s;
-	b->servers[f->old++] = NULL;
+	f->old++;
 	return true;
 }
 
@@ -169,27 +170,24 @@ members_to_be(struct server_set *set)
 	return set->has_next ? &set->next : &set->members;
 }
 
-/* Gives the backend the servers of its sets.  Returns false when memory is
- * short. */
+/* Makes the list of the backend's servers, with those of its sets.  Returns
+ * false when memory is short. */
 static bool
-fill_backend(struct control *c, struct spec *spec, struct backend_spec *b)
+fill_list(struct control *c, struct filling *f)
 {
-	struct filling f = {.spec = spec, .backend = b, .old = b->singles_n};
-	struct name_table singles;
+	const struct backend_spec *b = f->backend;
 	struct server_set *set;
-	bool ok;
 
+	f->room = f->old = b->singles_n;
 	for (size_t i = 0; i < b->sets_n; i++) {
 		set = set_of(c, b, &b->sets[i]);
-		f.room += set ? members_to_be(set)->live : 0;
+		f->room += set ? members_to_be(set)->live : 0;
 	}
-	f.servers = calloc(f.room + 1, sizeof(*f.servers));
-	if (!f.servers)
+	f->servers = calloc(f->room + 1, sizeof(struct server_spec *));
+	if (!f->servers)
 		return false;
-	/* Members are moved one by one: no search may meet them meanwhile. */
-	singles = *SERVER_TABLE(b);
-	singles.n = b->singles_n;
-	name_index_make(&b->servers_index, &singles);
+	for (f->n = 0; f->n < b->singles_n; f->n++)
+		f->servers[f->n] = b->servers[f->n];
 	for (size_t i = 0; i < b->sets_n; i++) {
 		struct set_members *m;
 
@@ -197,27 +195,36 @@ fill_backend(struct control *c, struct spec *spec, struct backend_spec *b)
 		m = set ? members_to_be(set) : NULL;
 		for (size_t j = 0; m && j < m->n; j++)
 			if (!m->all[j].gone)
-				fill_member(&f, i, &m->all[j]);
+				fill_member(f, i, &m->all[j]);
 	}
-	ok = config_set_members(b, f.servers, f.n);
-	free(f.servers);
-	return ok;
+	return true;
 }
 
 bool
-sets_fill_spec(struct control *c, struct spec *spec, bool all)
+sets_fill_spec(struct control *c, struct spec *spec)
 {
 	for (size_t i = 0; i < spec->backends_n; i++) {
-		struct backend_spec *b = &spec->backends[i];
-		bool due = all && b->sets_n > 0;
+		struct filling f = {
+		    .spec = spec, .backend = &spec->backends[i]};
 
-		for (size_t j = 0; j < b->sets_n && !due; j++) {
-			struct server_set *set = set_of(c, b, &b->sets[j]);
-
-			due = set && set->has_next;
-		}
-		if (due && !fill_backend(c, spec, b))
+		if (f.backend->sets_n == 0)
+			continue;
+		if (!fill_list(c, &f))
 			return false;
+		config_set_members(f.backend, f.servers, f.n);
 	}
+	return true;
+}
+
+bool
+sets_list_servers(struct control *c, struct spec *spec,
+    struct backend_spec *backend, struct server_spec ***ret_list, size_t *ret_n)
+{
+	struct filling f = {.spec = spec, .backend = backend};
+
+	if (!fill_list(c, &f))
+		return false;
+	*ret_list = f.servers;
+	*ret_n = f.n;
 	return true;
 }

@@ -73,10 +73,16 @@ struct server_set *set_find(struct list *sets, const struct backend_spec *b,
 struct server_set *set_of(struct control *control, const struct backend_spec *b,
     const struct set_spec *spec);
 
-/* Gives backends of the spec the servers of their sets: the next members of a
- * set that has some, else its present ones.  all: every backend, else only
- * those with next members.  Returns false when memory is short. */
-bool sets_fill_spec(struct control *control, struct spec *spec, bool all);
+/* Gives the backends of a spec that was just read the servers of their sets:
+ * the next members of a set that has some, else its present ones.  Returns
+ * false when memory is short. */
+bool sets_fill_spec(struct control *control, struct spec *spec);
+
+/* Makes the list of the backend's servers, one of the present spec, for
+ * backend_change_prepare.  Returns false when memory is short. */
+bool sets_list_servers(struct control *control, struct spec *spec,
+    struct backend_spec *backend, struct server_spec ***ret_list,
+    size_t *ret_n) MUST_CHECK;
 
 /* -- changes: sets_update.c -- */
 
@@ -87,7 +93,7 @@ void set_adopt_next(struct server_set *set);
 /* Drops the next members of all sets. */
 void sets_drop_all_next(struct control *control);
 
-/* Makes a model with the next members of all sets, and publishes it. */
+/* Changes the servers of the model as all sets with next members say. */
 void sets_apply_next(struct control *control);
 
 /* -- sources: set_source.c -- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Makes the next model when members of sets change, see sets.h.
+ * Changes the servers of the model when members of sets change, see sets.h.
  */
 #include "base/clock.h"
 #include "base/events.h"
@@ -116,7 +116,7 @@ static void
 log_set_refused(const struct err_list *errors)
 {
 	static struct log_limit limit;
-	const struct err_entry *e = errors ? errors->entries : NULL;
+	const struct err_entry *e = errors->entries;
 
 	log_limited(&limit, LOG_LEVEL_ERROR,
 	    "servers that have come or gone are not taken over: %s",
@@ -148,26 +148,81 @@ warn_of_descriptors(struct control *c)
 		log_limited(&limit, LOG_LEVEL_WARNING, "%s", err.text);
 }
 
-void
-sets_apply_next(struct control *c)
+/* Returns whether a set of the backend has next members. */
+static bool
+is_due(struct control *c, const struct backend_spec *b)
 {
-	struct spec *spec = spec_copy(c->model->spec);
-	struct model *before = c->model, *model = NULL;
+	for (size_t i = 0; i < b->sets_n; i++) {
+		const struct server_set *set =
+		    set_find(&c->sets.sets, b, &b->sets[i]);
+
+		if (set && set->has_next)
+			return true;
+	}
+	return false;
+}
+
+static bool
+prepare_backend(struct control *c, size_t at, struct backend_change *change,
+    struct err_list *errors)
+{
+	struct spec *spec = c->model->spec;
+	struct backend_spec *b = &spec->backends[at];
+	struct server_spec **list;
+	size_t n;
+
+	if (!sets_list_servers(c, spec, b, &list, &n) ||
+	    !backend_change_prepare(
+	        change, c->model->backends[at], list, n, b->singles_n))
+		return control_refuse(errors, "out of memory");
+	if (control_prepare_change(c, change, errors))
+		return true;
+	backend_change_cancel(change);
+	return false;
+}
+
+/* Prepares the changes of all backends, *ret_n of them.  Returns false with
+ * errors, and none prepared. */
+static bool
+prepare_changes(struct control *c, struct backend_change *changes,
+    size_t *ret_n, struct err_list *errors)
+{
+	const struct spec *spec = c->model->spec;
+	size_t n = 0;
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < spec->backends_n; i++)
+		if (is_due(c, &spec->backends[i])) {
+			ok = prepare_backend(c, i, &changes[n], errors);
+			n += ok;
+		}
+	if (!ok) {
+		checker_cancel(c->checker);
+		while (n > 0)
+			backend_change_cancel(&changes[--n]);
+	}
+	*ret_n = n;
+	return ok;
+}
+
+void
+sets_apply_next(struct control *control)
+{
+	struct control *c = control;
+	struct backend_change *changes =
+	    calloc(c->model->spec->backends_n, sizeof(*changes));
 	struct err_list errors;
+	size_t n;
 
 	err_list_init(&errors);
-	if (spec && sets_fill_spec(c, spec, false))
-		model = control_prepare_model(c, spec, &errors);
-	else
-		spec_free(spec);
-	if (model) {
-		control_publish_edit(c, model);
+	if (changes && prepare_changes(c, changes, &n, &errors)) {
+		control_commit_changes(c, changes, n);
 		adopt_all(c);
-		control_retire_edit(c, before);
 		warn_of_descriptors(c);
 	} else {
 		log_set_refused(&errors);
 		sets_drop_all_next(c);
 	}
 	err_list_fini(&errors);
+	free(changes);
 }

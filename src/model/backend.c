@@ -11,11 +11,11 @@
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/grace.h"
+#include "model/backend_servers.h"
 #include "model/ejection.h"
 #include "model/limit.h"
 #include "model/lineup.h"
 #include "model/model.h"
-#include "model/removed.h"
 
 /* Notes how many servers are usable.  The backend is down without any. */
 static void
@@ -348,123 +348,6 @@ backend_state_unref(struct backend_state *state)
 	free(state);
 }
 
-/* The ids that are taken: a new server gets the lowest free one, as in HAProxy.
- */
-struct ids {
-	bool *taken; /* by id - 1 */
-	size_t n;
-	size_t next;
-};
-
-static void
-ids_take(struct ids *ids, unsigned id)
-{
-	if (id <= ids->n)
-		ids->taken[id - 1] = true;
-}
-
-static unsigned
-ids_give(struct ids *ids)
-{
-	while (ids->taken[ids->next])
-		ids->next++;
-	ids->taken[ids->next] = true;
-	return (unsigned)ids->next + 1;
-}
-
-/* Returns whether the removed server keeps its id.  A deleted one does not,
- * although a handler's run that has not ended may still give it a session: that
- * session does not depend on the id. */
-static bool
-holds_id(const struct removed_server *r, const struct backend *b)
-{
-	return strcmp(r->backend, b->spec->name) == 0 &&
-	       ((!r->state->deleted && !r->gone) ||
-	           atomic_load_relaxed(&r->state->sessions.now) > 0);
-}
-
-/* Makes room for the ids of all new servers behind those that are taken. */
-static bool
-ids_init(struct ids *ids, const struct backend *b, const struct backend *before)
-{
-	size_t before_n = before ? before->spec->servers_n : 0, removed_n;
-	struct removed_server *const *removed = removed_of_backend(
-	    &b->model->state->removed, b->spec->name, &removed_n);
-
-	*ids = (struct ids){.n = b->spec->servers_n + before_n + removed_n + 1};
-	ids->taken = calloc(ids->n, sizeof(*ids->taken));
-	if (!ids->taken)
-		return false;
-	for (size_t i = 0; i < before_n; i++)
-		ids_take(ids, before->servers[i]->id);
-	for (size_t i = 0; i < removed_n; i++)
-		if (holds_id(removed[i], b))
-			ids_take(ids, removed[i]->state->id);
-	return true;
-}
-
-/* Returns the server of that name in the former model, or NULL.  Most servers
- * are at the same place there. */
-static const struct server *
-find_old(const struct backend *before, const char *name, size_t place)
-{
-	if (!before)
-		return NULL;
-	if (place < before->spec->servers_n &&
-	    strcmp(before->spec->servers[place]->name, name) == 0)
-		return before->servers[place];
-	return backend_find_server(before, name);
-}
-
-/* Returns whether the spec has the address that an operator has set for the
- * server: as after a save. */
-static bool
-is_set_address(const struct server *old, const struct server_spec *spec)
-{
-	return old->state->overrides.addr_set && !spec->host &&
-	       old->spec->port_offset == spec->port_offset &&
-	       addr_equal(server_addr(old), &spec->addr);
-}
-
-/* Makes the server at that place of the spec.  A server whose address has
- * changed gets a new state, but keeps its id. */
-static struct server *
-make_server(struct backend *b, size_t place, const struct backend *before,
-    struct ids *ids)
-{
-	const struct server_spec *spec = b->spec->servers[place];
-	const struct server *old = find_old(before, spec->name, place);
-	struct server_state *state = NULL;
-
-	if (old && (server_spec_same_place(old->spec, spec) ||
-	               is_set_address(old, spec)))
-		state = old->state;
-	else if (!spec->added)
-		state = removed_find(b->model->state, b->spec->name, spec);
-	return server_new(spec, b, state,
-	    state ? state->id
-	    : old ? old->id
-	          : ids_give(ids));
-}
-
-static bool
-make_servers(struct backend *b, const struct backend *before)
-{
-	size_t n = b->spec->servers_n;
-	struct ids ids;
-
-	b->servers = calloc(n + 1, sizeof(*b->servers));
-	if (!b->servers || !ids_init(&ids, b, before))
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		b->servers[i] = make_server(b, i, before, &ids);
-		if (!b->servers[i])
-			break;
-	}
-	free(ids.taken);
-	return n == 0 || b->servers[n - 1];
-}
-
 struct server *
 backend_find_server(const struct backend *backend, const char *name)
 {
@@ -508,7 +391,7 @@ backend_new(const struct backend_spec *spec, struct model *model,
 	b->id = b->state->id;
 	b->counters = b->state->counters;
 	b->sessions = &b->state->sessions;
-	if (make_limits(b, before) && make_servers(b, before))
+	if (make_limits(b, before) && backend_make_servers(b, before))
 		return b;
 fail:
 	backend_free(b);

@@ -82,6 +82,15 @@ bandwidth_of_server(const struct backend_spec *backend,
 	return own > 0 ? own : backend->bandwidth.rate[BAND_SERVER][direction];
 }
 
+bool
+bandwidth_limits_server(const struct server *server)
+{
+	const struct backend_spec *b = server->backend->spec;
+
+	return bandwidth_of_server(b, server->spec, BAND_IN) > 0 ||
+	       bandwidth_of_server(b, server->spec, BAND_OUT) > 0;
+}
+
 static bool
 set_server(const struct server *s, bool *limited)
 {

@@ -25,6 +25,7 @@ struct model;
 struct frontend;
 struct backend;
 struct backend_spec;
+struct server;
 struct server_spec;
 
 /* Bytes from the client, and bytes to the client.  Each value is that of the
@@ -151,5 +152,8 @@ uint64_t bandwidth_of_session(const struct frontend *frontend,
  * per=server; 0: none. */
 uint64_t bandwidth_of_server(const struct backend_spec *backend,
     const struct server_spec *server, enum band_direction direction);
+
+/* Returns whether the server has such a limit. */
+bool bandwidth_limits_server(const struct server *server);
 
 #endif

@@ -96,6 +96,24 @@ tls_of(const struct backend_spec *backend, const struct server_spec *server)
 	                                                 : CHECK_TLS_NONE;
 }
 
+bool
+check_rules_on(
+    const struct backend_spec *backend, const struct server_spec *server)
+{
+	return backend->check.kind != CHECK_OFF &&
+	       server->check.on != SWITCH_OFF && !server->track;
+}
+
+bool
+agent_rules_on(
+    const struct backend_spec *backend, const struct server_spec *server)
+{
+	enum sock_switch own = server->agent.on;
+
+	return (own == SWITCH_DEFAULT ? backend->agent.on : own == SWITCH_ON) &&
+	       !server->track;
+}
+
 struct check_rules
 check_rules_at(const struct backend_spec *backend,
     const struct server_spec *server, const struct addr *addr)
@@ -105,8 +123,7 @@ check_rules_at(const struct backend_spec *backend,
 
 #define EITHER(name) (own->name ? own->name : common->name)
 	return (struct check_rules){
-	    .on = common->kind != CHECK_OFF && own->on != SWITCH_OFF &&
-	          !server->track,
+	    .on = check_rules_on(backend, server),
 	    .addr = place_addr(addr, check_place_of(backend, server)),
 	    .interval_ms = EITHER(interval_ms),
 	    .fast_interval_ms = EITHER(fast_interval_ms),
@@ -127,11 +144,10 @@ agent_rules_at(const struct backend_spec *backend,
 {
 	const struct agent_spec *common = &backend->agent;
 	const struct agent_own *own = &server->agent;
-	bool on = own->on == SWITCH_DEFAULT ? common->on : own->on == SWITCH_ON;
 	enum sock_switch tls = own->tls ? own->tls : common->tls;
 
 	return (struct agent_rules){
-	    .on = on && !server->track,
+	    .on = agent_rules_on(backend, server),
 	    .addr = place_addr(addr, agent_place_of(backend, server)),
 	    .interval_ms = EITHER(interval_ms),
 	    .timeout_ms = EITHER(timeout_ms),

@@ -50,6 +50,13 @@ struct check_rules check_rules_at(const struct backend_spec *backend,
 struct agent_rules agent_rules_at(const struct backend_spec *backend,
     const struct server_spec *server, const struct addr *addr);
 
+/* Return whether the server has a check, and an agent: the member on of the
+ * rules. */
+bool check_rules_on(
+    const struct backend_spec *backend, const struct server_spec *server);
+bool agent_rules_on(
+    const struct backend_spec *backend, const struct server_spec *server);
+
 /* Both for the address of the spec. */
 static inline struct check_rules
 check_rules_of(

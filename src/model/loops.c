@@ -156,10 +156,9 @@ is_own_host(const struct loops *loops, const struct addr *addr)
 	return false;
 }
 
-/* Returns whether a frontend may listen at the server's address.  A server
- * without a port has that of the frontend. */
-static bool
-may_be_own(const struct loops *loops, const struct server_spec *server,
+/* A server without a port has that of the frontend. */
+bool
+loops_concern(const struct loops *loops, const struct server_spec *server,
     const struct addr *addr)
 {
 	switch (addr->sa.sa_family) {
@@ -213,7 +212,7 @@ backend_leads_to(struct loops *loops, size_t number, size_t to)
 		const struct server_spec *s = b->servers[i];
 		const struct addr *addr = loops->addr(loops->arg, b, i);
 
-		if (may_be_own(loops, s, addr) &&
+		if (loops_concern(loops, s, addr) &&
 		    addr_leads_to(loops, addr, to))
 			return true;
 	}
@@ -259,7 +258,7 @@ const struct frontend_spec *
 loops_find(struct loops *loops, const struct backend_spec *backend,
     const struct server_spec *server, const struct addr *addr)
 {
-	if (!may_be_own(loops, server, addr))
+	if (!loops_concern(loops, server, addr))
 		return NULL;
 	memset(loops->seen, 0, loops->spec->backends_n * sizeof(*loops->seen));
 	return addr_leads_to(

@@ -32,6 +32,11 @@ struct loops *loops_new(const struct spec *spec, loops_addr *addr, void *arg);
 /* NULL is allowed. */
 void loops_free(struct loops *loops);
 
+/* Returns whether a frontend may listen at addr, the server's present address.
+ */
+bool loops_concern(const struct loops *loops, const struct server_spec *server,
+    const struct addr *addr);
+
 /* Returns the frontend that listens at addr, the server's present address, and
  * leads back to the backend, or NULL.  Takes a few comparisons unless the
  * address is one of this host's and its port one of lfproxy's. */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/grace.h"
 #include "base/log.h"
+#include "model/backend_servers.h"
 #include "model/loops.h"
 #include "model/removed.h"
 
@@ -149,9 +150,7 @@ model_new(struct spec *spec, struct grace *grace, const struct model *before)
 	if (!m->state || !populate(m, before))
 		goto fail;
 	model_for_each_server (s, m)
-		if (s->spec->track)
-			server_track(s, m->backends[s->spec->track_backend]
-			                    ->servers[s->spec->track_server]);
+		backend_track(s);
 	m->loops = loops_new(m->spec, present_addr, m);
 	if (!m->loops)
 		goto fail;
@@ -192,6 +191,7 @@ free_one(void *arg)
 	if (model->backends)
 		model_for_each_backend (b, model)
 			backend_free(b);
+	backend_servers_free_gone(model);
 	for (struct acl_list **l = model->lists; l && *l; l++)
 		acl_list_unref(*l);
 	free(model->frontends);
@@ -290,6 +290,7 @@ model_reclaim(struct model *present)
 	unsigned left = 0;
 
 	grace_poll(present->grace);
+	backend_servers_reclaim(present);
 	while (*link) {
 		struct model *m = *link;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The model: the objects that the configuration describes.
  *
- * A model is made from one spec and does not change; a reload makes the next
- * one.  The states hold what has to outlast a reload (counters, health, the
- * lineup): frontends, backends and servers of the new model take over the
- * states of those with the same name.
+ * A model is made from one spec; a reload makes the next one.  Only the servers
+ * of its backends may change (backend_servers.h).  The states hold what has to
+ * outlast a reload (counters, health, the lineup): frontends, backends and
+ * servers of the new model take over the states of those with the same name.
  *
  *   model_new --> PREPARED --model_publish--> PRESENT --model_retire--> RETIRED
  *                     |                                                    |
@@ -70,6 +70,7 @@ struct model {
 	struct model_state *state;
 	struct list changed; /* backends that need a new lineup */
 	struct loops *loops; /* of the servers' present addresses */
+	struct server *gone; /* its former servers (backend_servers.h) */
 	struct model *next_retired;
 	bool present;
 	uint64_t retired_at;              /* grace_stamp */
@@ -119,7 +120,8 @@ void model_publish(struct model *model, const struct model *before);
  */
 void model_retire(struct model *model);
 
-/* Frees RETIRED models whose sessions have ended.  The control thread calls it
+/* Frees RETIRED models whose sessions have ended, and servers of the present
+ * model that have gone and are not used any more.  The control thread calls it
  * now and then.  Returns the number of RETIRED models left. */
 unsigned model_reclaim(struct model *present);
 

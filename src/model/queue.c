@@ -77,8 +77,9 @@ grant_first(struct backend_state *b)
 	if (!w->granted)
 		return NULL;
 	q->grants++;
-	/* The model is pinned here, because the owner may not be in a grace
-	 * section. */
+	/* The server and its model are pinned here, because the owner may not
+	 * be in a grace section. */
+	server_pin(w->granted);
 	model_pin(w->granted->backend->model);
 	unlink_waiter(q, w);
 	return w;

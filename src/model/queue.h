@@ -108,7 +108,8 @@ enum wait_answer queue_wait(struct backend *backend, struct waiter *waiter,
 enum wait_answer queue_peek(const struct backend *backend);
 
 /* Returns the server that the waiter was granted, or NULL while it waits.  The
- * server's model is pinned once for it.  Called by the waiter's owner. */
+ * server and its model are pinned once for it.  Called by the waiter's owner.
+ */
 struct server *queue_granted(
     struct backend *backend, const struct waiter *waiter);
 

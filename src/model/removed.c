@@ -94,6 +94,7 @@ removed_add(struct model *model, const struct server *server)
 	}
 	r->backend_hash = hash_name(r->backend);
 	r->name_hash = hash_name(r->name);
+	r->since = grace_stamp(model->grace);
 	r->expires_ms = clock_now_ms() + b->spec->timeout_drain_ms;
 	r->state = server_state_ref(server->state);
 	removed->all[removed->n++] = r;
@@ -113,16 +114,14 @@ removed_drop(struct removed_server *r)
 	free_removed(r);
 }
 
-void
-removed_revive(struct model *model)
+/* Drops from the list the servers of that walk, whose walk becomes 0.  Returns
+ * whether there was one. */
+static bool
+drop_walked(struct removed_servers *removed, uint64_t walk)
 {
-	struct removed_servers *removed = &model->state->removed;
-	uint64_t walk;
 	size_t kept = 0;
+	bool any;
 
-	if (removed->n == 0)
-		return;
-	walk = walk_model(model, ++last_walk);
 	for (size_t i = 0; i < removed->n; i++)
 		if (removed->all[i]->state->walk == walk) {
 			removed->all[i]->state->walk = 0;
@@ -130,9 +129,19 @@ removed_revive(struct model *model)
 		} else {
 			removed->all[kept++] = removed->all[i];
 		}
-	if (kept == removed->n)
-		return;
+	any = kept < removed->n;
 	removed->n = kept;
+	return any;
+}
+
+void
+removed_revive(struct model *model)
+{
+	struct removed_servers *removed = &model->state->removed;
+
+	if (removed->n == 0 ||
+	    !drop_walked(removed, walk_model(model, ++last_walk)))
+		return;
 	model_for_each_server (s, model)
 		if (s->state->walk == 0 && !s->spec->set.is_set)
 			server_forget_overrides(s);
@@ -165,6 +174,26 @@ removed_note(struct model *model, const struct model *before)
 	model_for_each_server (s, before)
 		if (s->state->walk != walk)
 			removed_add(model, s);
+	if (removed->n > n)
+		qsort(
+		    removed->all, removed->n, sizeof(*removed->all), by_hashes);
+}
+
+void
+removed_follow(struct model *model, struct server *const *came, size_t came_n,
+    struct server *const *gone, size_t gone_n)
+{
+	struct removed_servers *removed = &model->state->removed;
+	uint64_t walk = ++last_walk;
+	size_t n;
+
+	for (size_t i = 0; i < came_n; i++)
+		came[i]->state->walk = walk;
+	(void)drop_walked(removed, walk);
+	n = removed->n;
+	for (size_t i = 0; i < gone_n; i++)
+		if (gone[i]->state->walk != walk)
+			removed_add(model, gone[i]);
 	if (removed->n > n)
 		qsort(
 		    removed->all, removed->n, sizeof(*removed->all), by_hashes);
@@ -253,7 +282,8 @@ removed_watch(struct model *present, uint64_t now_ms)
 
 		if (atomic_load_relaxed(&r->state->sessions.now) > 0)
 			expired |= removed_expire(r, now_ms);
-		else if (is_over(present->state, r, &walk)) {
+		else if (grace_passed(present->grace, r->since) &&
+		         is_over(present->state, r, &walk)) {
 			removed_drop(r);
 			continue;
 		}

@@ -19,6 +19,7 @@
 struct model;
 struct model_state;
 struct removed_server;
+struct server;
 struct server_spec;
 struct server_state;
 
@@ -38,6 +39,7 @@ struct removed_server {
 	unsigned port;
 	int port_offset;
 	struct addr addr;
+	uint64_t since;      /* grace_stamp */
 	uint64_t expires_ms; /* clock_now_ms */
 	bool gone; /* had no session left; a late one may still come */
 };
@@ -49,6 +51,10 @@ void removed_note(struct model *model, const struct model *before);
  * had set for them unless they are of a set: the file did not have it any
  * more. */
 void removed_revive(struct model *model);
+
+/* Does both for servers of the PRESENT model that have come and gone. */
+void removed_follow(struct model *model, struct server *const *came,
+    size_t came_n, struct server *const *gone, size_t gone_n);
 
 /* Drops removed servers without sessions from the list.  Returns true if the
  * time of a server with sessions is over (server_state.expired): the caller

@@ -187,7 +187,7 @@ struct server *
 server_new(const struct server_spec *spec, struct backend *backend,
     struct server_state *state, unsigned id)
 {
-	struct server *s = calloc(1, sizeof(*s));
+	struct server *s = aligned_alloc(CACHE_LINE, sizeof(*s));
 
 	if (!s)
 		return NULL;

@@ -194,7 +194,30 @@ struct server {
 	enum starttls starttls;        /* how its TLS begins */
 	struct tls_context *tls;   /* borrowed from the spec; NULL: plain TCP */
 	struct tls_resume *resume; /* a reference to the state's; with tls */
+	/* Once it has gone from its backend (backend_servers.h).  Control
+	 * thread only. */
+	struct server *next_gone;
+	uint64_t gone_at; /* grace_stamp, once no lineup has it; 0: not yet */
+	/* Sessions that have the server, and sessions that were granted it.
+	 * While there is one, the server is not freed. */
+	uint32_t pins CACHE_LINE_ALIGNED;
 };
+
+/* Pins the server.  Runs on data threads, inside the grace section in which the
+ * server was found, and on the control thread. */
+static inline void
+server_pin(struct server *server)
+{
+	atomic_add_relaxed(&server->pins, 1u);
+}
+
+/* Gives a pin back.  Runs on data threads, in a grace section, and on the
+ * control thread.  The server may be read until that section ends. */
+static inline void
+server_unpin(struct server *server)
+{
+	(void)atomic_sub_acq_rel(&server->pins, 1u); /* [P15] */
+}
 
 /* Makes a server of the backend.  state: the one to keep, to which a reference
  * is added; NULL: the server gets a new state with that id.  A new state is up
@@ -396,9 +419,11 @@ void server_report_ended(const struct server *server);
  * again. */
 void backend_note_primaries(const struct backend *backend);
 
-/* Makes the server track another one, which itself tracks none.  Called while
- * the model is made. */
+/* Makes the server track another one, which itself tracks none. */
 void server_track(struct server *server, struct server *tracked);
+
+/* Ends that, if the server tracks one. */
+void server_untrack(struct server *server);
 
 /* Gives the server the health of the server that it tracks, which has changed,
  * and marks it. */
@@ -411,6 +436,10 @@ void server_set_rules(struct server *server);
 /* Returns the frontend at the server's present address that leads back to the
  * server's own backend, or NULL (loops.h). */
 const struct frontend_spec *server_loop(const struct server *server);
+
+/* Notes whether the server leads back to its backend now.  If that is new,
+ * marks the server and logs a warning. */
+void server_find_loop(struct server *server);
 
 /* Logs a warning if the server leads back to its own backend (loops.h). */
 void server_warn_of_loop(const struct server *server);

@@ -39,9 +39,7 @@ server_warn_of_loop(const struct server *server)
 		    LOOPS_SESSIONS_MAX);
 }
 
-/* Notes whether the server leads back to its backend now, and says so if that
- * is new. */
-static void
+void
 server_find_loop(struct server *server)
 {
 	bool looped = server->loops;

@@ -92,6 +92,20 @@ server_track(struct server *server, struct server *tracked)
 	tracked->trackers = server;
 }
 
+void
+server_untrack(struct server *server)
+{
+	struct server **link;
+
+	if (!server->tracked)
+		return;
+	link = &server->tracked->trackers;
+	while (*link != server)
+		link = &(*link)->next_tracker;
+	*link = server->next_tracker;
+	server->tracked = NULL;
+}
+
 /* Ends the operator's `stopping`, as a check has passed.  Returns whether it
  * was set. */
 static bool

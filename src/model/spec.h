@@ -3,8 +3,10 @@
  * and references were checked.
  *
  * src/config builds it on the control thread, from a file or from the command
- * line.  It never changes afterwards, so any thread may read it.  All durations
- * are milliseconds and finite.
+ * line.  Afterwards only the lists of the backends' servers change, with those
+ * of the model (backend_servers.h).  So any thread may read the spec, but only
+ * the control thread may read these lists: others have the specs of servers
+ * from the servers.  All durations are milliseconds and finite.
  *
  * Each kind of section has its own spec_NAME.h; this header includes them all
  * and defines the whole spec.
@@ -93,10 +95,6 @@ const struct tls_spec *spec_tls_named(
  * contexts that they replace: those of the section with the same name in old,
  * in the same role.  Called before the new contexts have a connection. */
 void spec_adopt_tls(struct spec *spec, const struct spec *old);
-
-/* Returns a deep copy, or NULL when memory is short.  Certificates and TLS
- * contexts are shared and counted; the contents of lists are not copied. */
-struct spec *spec_copy(const struct spec *spec);
 
 /* Frees the spec and all that it owns.  NULL is allowed. */
 void spec_free(struct spec *spec);

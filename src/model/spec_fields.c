@@ -400,29 +400,6 @@ visit_fields(struct visit *v, void *object, const struct field *fields)
 	}
 }
 
-struct spec *
-spec_copy(const struct spec *spec)
-{
-	struct spec *to = malloc(sizeof(*to));
-	struct visit v = {
-	    .kind = VISIT_COPY, .ok = true, .from_files = spec->files};
-
-	if (!to)
-		return NULL;
-	*to = *spec;
-	/* Files come first: places need them. */
-	visit_array(&v, (char *)to, &spec_fields[0]);
-	v.to_files = to->files;
-	v.files_n = to->files_n;
-	visit_fields(&v, to, &spec_fields[1]);
-	for (size_t i = 0; i < to->backends_n; i++)
-		to->backends[i].servers_room = to->backends[i].servers_n;
-	if (v.ok)
-		return to;
-	spec_free(to);
-	return NULL;
-}
-
 bool
 admin_list_copy(const struct admin_list *list, struct admin_list *ret_copy)
 {

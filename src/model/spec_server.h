@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/optional.h"
@@ -81,7 +82,7 @@ struct server_spec {
 	/* `track = B/S`: the server has the health of server S of backend B,
 	 * which itself tracks none.  NULL: the server has its own health. */
 	char *track;
-	size_t track_backend, track_server; /* indices */
+	size_t track_backend; /* index of B */
 	struct optional
 	    send_proxy; /* enum proxy_version; unset: the backend's */
 	struct source_spec source;
@@ -110,6 +111,15 @@ bool server_spec_maps_port(const struct server_spec *server);
  * port. */
 bool server_spec_same_place(
     const struct server_spec *a, const struct server_spec *b);
+
+/* Returns the name of the server that this one tracks. */
+static inline const char *
+server_spec_tracked(const struct server_spec *server)
+{
+	const char *slash = strchr(server->track, '/');
+
+	return slash ? slash + 1 : server->track;
+}
 
 /* Returns the name by which hashes place the server. */
 static inline const char *

@@ -138,6 +138,7 @@ session_use_server(struct session *s, struct server *server, uint64_t lineup)
 {
 	atomic_store_release(&s->server, server); /* [P21] */
 	s->lineup = lineup;
+	server_pin(server);
 	if (server->backend->model != s->frontend->model)
 		model_pin(server->backend->model);
 }
@@ -145,13 +146,14 @@ session_use_server(struct session *s, struct server *server, uint64_t lineup)
 static void
 leave_server(struct session *s, void (*give_back)(struct server *server))
 {
-	struct model *m = s->server->backend->model;
+	struct server *server = s->server;
 
-	give_back(s->server);
+	give_back(server);
 	atomic_store_relaxed(&s->server, NULL);
 	server_tls_clear(s);
-	if (m != s->frontend->model)
-		model_unpin(m);
+	if (server->backend->model != s->frontend->model)
+		model_unpin(server->backend->model);
+	server_unpin(server);
 }
 
 void
@@ -188,7 +190,7 @@ session_leave_queue(struct session *s)
 		return false;
 	atomic_store_release(&s->server, server); /* [P21] */
 	s->lineup = s->waiter.lineup;
-	/* The thread that granted the server has pinned the server's model. */
+	/* The thread that granted the server has pinned it and its model. */
 	if (server->backend->model == s->frontend->model)
 		model_unpin(server->backend->model);
 	return true;

@@ -248,6 +248,7 @@ enter_model(struct session *s, const struct session_image *image,
 		return;
 	s->lineup = as->held ? backend_lineup(as->server->backend)->number
 	                     : backend_hold(as->server);
+	server_pin(as->server);
 	atomic_store_release(&s->server, as->server); /* [P21] */
 	if (port > 0 && as->server->ports &&
 	    source_ports_take_this(as->server->ports, port))

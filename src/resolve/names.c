@@ -290,6 +290,16 @@ name_add_user(struct name *name, void *user)
 }
 
 void
+name_drop_user(struct name *name, const void *user)
+{
+	for (size_t i = 0; i < name->users_n; i++)
+		if (name->users[i] == user) {
+			name->users[i] = name->users[--name->users_n];
+			return;
+		}
+}
+
+void
 names_clear_users(struct names *names)
 {
 	for (struct name *n = names->first; n; n = n->next)

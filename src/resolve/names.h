@@ -104,6 +104,9 @@ const struct addr *name_choose(
 /* Adds a user of the name.  Returns false when memory is short. */
 bool name_add_user(struct name *name, void *user);
 
+/* Removes a user of the name, if it is one. */
+void name_drop_user(struct name *name, const void *user);
+
 /* Removes all users of all names. */
 void names_clear_users(struct names *names);
 

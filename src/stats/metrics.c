@@ -45,7 +45,9 @@ struct metrics {
 	/* The metric being written, and the next sample of it. */
 	size_t group, number;
 	bool header_written;
-	size_t proxy, server;
+	size_t proxy;
+	size_t nth; /* of the proxy's certificates or rows, unless of servers */
+	struct server_cursor server;
 };
 
 static bool
@@ -113,27 +115,35 @@ struct row_metric {
 	enum timing timing;               /* of put_timing */
 };
 
-static struct stat_row
-row_at_position(const struct metrics *m, enum kind kind)
+/* Begins with the first row of a proxy. */
+static void
+begin_proxy(struct metrics *m)
 {
-	switch (kind) {
-	case KIND_FRONTEND:
-		return stat_row_of_frontend(m->model->frontends[m->proxy]);
-	case KIND_BACKEND:
-		return stat_row_of_backend(m->model->backends[m->proxy]);
-	default:
-		return stat_row_of_server(
-		    m->model->backends[m->proxy]->servers[m->server]);
-	}
+	m->nth = 0;
+	m->server = (struct server_cursor){.at = 0};
 }
 
-/* Returns how many rows of the kind the proxy at the position has. */
-static size_t
-rows_of_proxy(const struct metrics *m, enum kind kind)
+/* Reads the next row of the kind that the proxy at the position has.  Returns
+ * false if there is none. */
+static bool
+next_row(struct metrics *m, enum kind kind, struct stat_row *ret_row)
 {
-	return kind == KIND_SERVER
-	           ? m->model->backends[m->proxy]->spec->servers_n
-	           : 1;
+	struct server *s;
+
+	if (kind == KIND_SERVER) {
+		s = server_cursor_get(&m->server, m->model->backends[m->proxy]);
+		if (!s)
+			return false;
+		server_cursor_pass(&m->server, s);
+		*ret_row = stat_row_of_server(s);
+		return true;
+	}
+	if (m->nth++ > 0)
+		return false;
+	*ret_row = kind == KIND_FRONTEND
+	               ? stat_row_of_frontend(m->model->frontends[m->proxy])
+	               : stat_row_of_backend(m->model->backends[m->proxy]);
+	return true;
 }
 
 static bool
@@ -162,14 +172,15 @@ put_rows_metric(struct metrics *m, const struct row_metric *metric, FILE *out)
 		    metric->type ? metric->type : type_of(metric->name),
 		    metric->help);
 	m->header_written = true;
-	for (; m->proxy < n; m->proxy++, m->server = 0) {
-		for (; m->server < rows_of_proxy(m, kind); m->server++) {
+	for (; m->proxy < n; m->proxy++, begin_proxy(m)) {
+		for (;;) {
 			struct stat_row row;
 			struct metric_labels labels = {{"proxy", NULL}};
 
 			if (is_full(m, out))
 				return false;
-			row = row_at_position(m, kind);
+			if (!next_row(m, kind, &row))
+				break;
 			if (is_hidden(m, &row))
 				continue;
 			row.facts = &m->facts;
@@ -503,7 +514,7 @@ put_certificates(struct metrics *m, size_t number, FILE *out)
 {
 	(void)number;
 	return metrics_put_certificates(
-	    out, m->model->spec, &m->proxy, &m->server, is_part_full, m);
+	    out, m->model->spec, &m->proxy, &m->nth, is_part_full, m);
 }
 
 /* -- the answer -- */
@@ -541,7 +552,8 @@ more_metrics(struct answer_rest *rest, const struct command_env *env, FILE *out)
 			    !groups[m->group].put(m, m->number, out))
 				return true;
 			m->header_written = false;
-			m->proxy = m->server = 0;
+			m->proxy = 0;
+			begin_proxy(m);
 		}
 	}
 	return false;

@@ -68,6 +68,7 @@ stat_rows_next(const struct model *model, struct stat_cursor *cursor,
 {
 	struct stat_cursor *c = cursor;
 	const struct backend *backend;
+	struct server *server;
 
 	if (c->frontend < model->spec->frontends_n) {
 		*ret_row =
@@ -77,13 +78,15 @@ stat_rows_next(const struct model *model, struct stat_cursor *cursor,
 	if (c->backend >= model->spec->backends_n)
 		return false;
 	backend = model->backends[c->backend];
-	if (c->server < backend->spec->servers_n) {
-		*ret_row = stat_row_of_server(backend->servers[c->server++]);
+	server = server_cursor_get(&c->server, backend);
+	if (server) {
+		server_cursor_pass(&c->server, server);
+		*ret_row = stat_row_of_server(server);
 		return true;
 	}
 	*ret_row = stat_row_of_backend(backend);
 	c->backend++;
-	c->server = 0;
+	c->server = (struct server_cursor){.at = 0};
 	return true;
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "model/server_cursor.h"
 #include "stats/answer.h"
 #include "stats/field.h"
 
@@ -46,7 +47,8 @@ struct stat_facts stat_facts_read(const struct control *control);
 
 /* The position of the next row.  All zero is the first row. */
 struct stat_cursor {
-	size_t frontend, backend, server; /* indices */
+	size_t frontend, backend; /* indices */
+	struct server_cursor server;
 	bool begun, any;
 };
 

@@ -376,7 +376,7 @@ cursor_beyond_the_end_ends(void **state)
 	    .any = true,
 	    .frontend = 9,
 	    .backend = 1,
-	    .server = 99};
+	    .server = {.at = 99}};
 
 	assert_false(stat_rows_render(
 	    output(f), SIZE_MAX / 2, f->model, &everything, &facts, &cursor));

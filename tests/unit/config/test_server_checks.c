@@ -351,9 +351,9 @@ a_tracker_knows_whom_it_tracks(void **state)
 
 	(void)state;
 	assert_int_equal(b->servers[1]->track_backend, 1);
-	assert_int_equal(b->servers[1]->track_server, 1);
+	assert_string_equal(server_spec_tracked(b->servers[1]), "y");
 	assert_int_equal(b->servers[2]->track_backend, 0);
-	assert_int_equal(b->servers[2]->track_server, 0);
+	assert_string_equal(server_spec_tracked(b->servers[2]), "s");
 	assert_false(check_rules_of(b, b->servers[1]).on);
 	spec_free(spec);
 }

@@ -155,16 +155,17 @@ add_server_takes_none_of_them(void **state)
 {
 	struct spec *spec = load(HEAD "server_defaults = weight=7 backup\n"
 	                              "server = s 10.0.0.1:80\n");
+	struct server_spec *s;
 	struct err_list errors;
 
 	(void)state;
 	err_list_init(&errors);
-	assert_true(config_add_server(
-	    spec, &spec->backends[0], "t 10.0.0.2:80", &errors));
-	assert_int_equal(spec->backends[0].servers[1]->weight, WEIGHT_DEFAULT);
-	assert_false(spec->backends[0].servers[1]->backup);
-	assert_string_equal(
-	    spec->backends[0].server_defaults, "weight=7 backup");
+	s = config_read_server(
+	    spec, &spec->backends[0], "t 10.0.0.2:80", &errors);
+	assert_non_null(s);
+	assert_int_equal(s->weight, WEIGHT_DEFAULT);
+	assert_false(s->backup);
+	server_spec_free(s);
 	err_list_fini(&errors);
 	spec_free(spec);
 }

@@ -500,29 +500,7 @@ files_at_fault_are_named_with_their_line(void **state)
 	    "[tls t]\nca = KEY\n" FRONTEND SERVER " tls=t\n", 2, key_path);
 }
 
-/* -- copies, changes, warnings -- */
-
-static void
-copies_share_the_contexts(void **state)
-{
-	struct spec *spec = load(
-	    with_paths("[tls t]\ncert = CERT\nalpn = h2\n" LISTEN BACKEND));
-	struct spec *copy = spec_copy(spec);
-
-	(void)state;
-	assert_non_null(copy);
-	assert_ptr_equal(copy->tls[0].context[TLS_ACCEPTS],
-	    spec->tls[0].context[TLS_ACCEPTS]);
-	assert_ptr_not_equal(
-	    copy->tls[0].settings.alpn, spec->tls[0].settings.alpn);
-	assert_ptr_not_equal(copy->tls[0].settings.pairs[0].cert,
-	    spec->tls[0].settings.pairs[0].cert);
-	spec_free(spec);
-	assert_string_equal(copy->tls[0].settings.alpn, "h2");
-	assert_string_equal(copy->tls[0].settings.pairs[0].cert, cert_path);
-	SSL_CTX_free(tls_context_take(copy->tls[0].context[TLS_ACCEPTS]));
-	spec_free(copy);
-}
+/* -- changes, warnings -- */
 
 static void
 changes_are_told_by_key(void **state)
@@ -623,22 +601,24 @@ an_added_server_gets_a_context(void **state)
 {
 	struct spec *spec =
 	    load("[tls t]\n[tls bad]\nca = /nowhere\n" FRONTEND BACKEND);
-	struct backend_spec *b = &spec->backends[0];
+	const struct backend_spec *b = &spec->backends[0];
+	struct server_spec *s;
 	struct err_list errors;
 
 	(void)state;
 	err_list_init(&errors);
 	assert_null(spec->tls[0].context[TLS_CONNECTS]);
-	assert_true(
-	    config_add_server(spec, b, "a a.example:443 tls=t", &errors));
-	assert_non_null(server_spec_tls(spec, b, b->servers[1]));
-	assert_ptr_equal(server_spec_tls(spec, b, b->servers[1]),
-	    spec->tls[0].context[TLS_CONNECTS]);
-	assert_false(
-	    config_add_server(spec, b, "c a.example:443 tls=bad", &errors));
+	s = config_read_server(spec, b, "a a.example:443 tls=t", &errors);
+	assert_non_null(s);
+	assert_non_null(server_spec_tls(spec, b, s));
+	assert_ptr_equal(
+	    server_spec_tls(spec, b, s), spec->tls[0].context[TLS_CONNECTS]);
+	server_spec_free(s);
+	assert_null(
+	    config_read_server(spec, b, "c a.example:443 tls=bad", &errors));
 	assert_non_null(strstr(errors.entries[0].text, "/nowhere"));
-	assert_false(
-	    config_add_server(spec, b, "d a.example:443 tls=x", &errors));
+	assert_null(
+	    config_read_server(spec, b, "d a.example:443 tls=x", &errors));
 	assert_non_null(strstr(errors.entries[1].text, "unknown tls 'x'"));
 	err_list_fini(&errors);
 	spec_free(spec);
@@ -662,7 +642,6 @@ main(void)
 	    cmocka_unit_test(the_command_line_has_no_section),
 	    cmocka_unit_test(uses_are_checked),
 	    cmocka_unit_test(files_at_fault_are_named_with_their_line),
-	    cmocka_unit_test(copies_share_the_contexts),
 	    cmocka_unit_test(changes_are_told_by_key),
 	    cmocka_unit_test(settings_without_effect_and_risks_are_warned_of),
 	    cmocka_unit_test(an_added_server_gets_a_context),
