@@ -191,7 +191,7 @@ read_entry(struct build *b, const struct draft_section *s,
 	    .errors = b->errors};
 
 	b->incomplete |= !e->value;
-	v.key = key_find(s->kind, e->name);
+	v.key = e->key;
 	if (!v.key)
 		return;
 	if (e->corrected)
@@ -200,21 +200,24 @@ read_entry(struct build *b, const struct draft_section *s,
 		check_repeated(b, s, e);
 	if (!e->value || !check_value(b, e))
 		return;
-	v.object = object_of(into, key_home(v.key), s->index);
+	v.object = object_of(into,
+	    s->kind == SECTION_DEFAULTS ? key_home(v.key) : s->kind, s->index);
 	b->incomplete |= !value_parse(&v) && e->corrected;
 }
 
-/* Reports what is not a key of the section.  Gives it the name of the key that
- * was meant, so that this key is not reported as missing. */
+/* Finds the keys of the entries.  Reports what is not a key of the section, and
+ * gives it the name of the key that was meant, so that this key is not reported
+ * as missing. */
 static void
-correct_keys(struct build *b, struct draft_section *s)
+find_keys(struct build *b, struct draft_section *s)
 {
 	for (size_t i = 0; i < s->entries_n; i++) {
 		struct draft_entry *e = &s->entries[i];
 		const struct key *meant;
 		char *name;
 
-		if (key_find(s->kind, e->name) && !e->line)
+		e->key = key_find(s->kind, e->name);
+		if (e->key && !e->line)
 			continue;
 		meant = build_unknown(s, e, b->errors);
 		e->corrected = true;
@@ -222,6 +225,7 @@ correct_keys(struct build *b, struct draft_section *s)
 		if (name) {
 			free(e->name);
 			e->name = name;
+			e->key = meant;
 		}
 	}
 }
@@ -271,26 +275,41 @@ report_missing(
 	    hint_table(&hint, "", INDEXED_TABLE(b->spec, backends), "there"));
 }
 
+/* The most keys that a kind of section has. */
+#define SECTION_KEYS_MAX 128
+
+static size_t
+key_index(const struct draft_section *s, const struct key *key)
+{
+	size_t i = (size_t)(key - sections[s->kind].keys);
+
+	ENSURE(i < SECTION_KEYS_MAX);
+	return i;
+}
+
 /* Reads the section's keys with KEY_FIRST, wherever they stand, or all others,
  * and sets those that the section does not have. */
 static void
 read_keys(
     struct build *b, struct draft_section *s, void *object, unsigned first)
 {
-	const struct key *k = NULL;
+	bool has[SECTION_KEYS_MAX] = {false};
+	const struct key *k;
 	size_t errors_before;
 
 	for (size_t i = 0; i < s->entries_n; i++) {
-		k = key_find(s->kind, s->entries[i].name);
+		k = s->entries[i].key;
 		if (((k ? k->flags : 0) & KEY_FIRST) != first)
 			continue;
+		if (k)
+			has[key_index(s, k)] = true;
 		errors_before = b->errors->n;
 		read_entry(b, s, &s->entries[i], b->spec);
 		s->check_wrong |= b->errors->n != errors_before &&
 		                  strncmp(s->entries[i].name, "check", 5) == 0;
 	}
 	for (k = NULL; (k = key_next(s->kind, k));) {
-		if ((k->flags & KEY_FIRST) != first || find_entry(s, k->name))
+		if ((k->flags & KEY_FIRST) != first || has[key_index(s, k)])
 			continue;
 		if (k->flags & KEY_REQUIRED) {
 			if (k->type != &type_backend ||
@@ -496,7 +515,7 @@ read_sections(struct build *b)
 
 		if (s->kind == SECTION_KINDS || s->corrected)
 			continue;
-		correct_keys(b, s);
+		find_keys(b, s);
 		if (s->kind != SECTION_DEFAULTS)
 			read_section(b, s);
 		else if (!read_defaults(b, s))

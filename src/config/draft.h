@@ -28,9 +28,11 @@ struct draft_entry {
 	char *value; /* NULL: its error is reported already, or line is set */
 	char *line;  /* not `key = value`; name is the first word of it */
 
-	/* Set by config/build.c: the key was wrong, which is reported, and name
-	 * is the one that was meant, as far as that is known. */
+	/* Set by config/build.c.  corrected: the key was wrong, which is
+	 * reported, and name is the one that was meant, as far as that is
+	 * known. */
 	bool corrected;
+	const struct key *key; /* of that name; NULL: none */
 };
 
 struct draft_section {

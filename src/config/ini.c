@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ensure.h"
 #include "config/expand.h"
 #include "config/hint.h"
 #include "config/ini_lines.h"
 
-/* The longest key that is read.  A key and the place of its value must fit into
- * inih's buffer of 200 bytes. */
+/* The longest key that is read.  A key and what stands for its value must fit
+ * into inih's buffer of 200 bytes. */
 #define KEY_MAX 100
 #define KEY_LETTERS                                                            \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -24,6 +25,7 @@ struct reader {
 	struct draft *draft;
 	struct err_list *errors;
 	const char *file;
+	const char *value; /* in the present line, which is an entry */
 	bool in_section, in_global;
 	bool out_of_memory;
 };
@@ -170,16 +172,18 @@ add_entry(struct reader *r, const char *name, const char *text)
 }
 
 /* inih treats lines that are longer than its buffer in another way in each
- * version.  So it gets the key and, in place of the value, the value's place in
- * the line. */
+ * version.  So it gets the key and, in place of the value, a letter. */
 static void
-hand_entry(const char *line, char *out, size_t size)
+hand_entry(struct reader *r, const char *line, char *out, size_t size)
 {
-	const char *value = strchr(line, '=') + 1;
+	static const char rest[] = " = v\n";
+	size_t len = strcspn(line, INI_BLANKS "=");
 
-	value += strspn(value, INI_BLANKS);
-	snprintf(out, size, "%.*s = %zu\n", (int)strcspn(line, INI_BLANKS "="),
-	    line, (size_t)(value - line));
+	ENSURE(len + sizeof(rest) <= size);
+	memcpy(out, line, len);
+	memcpy(out + len, rest, sizeof(rest));
+	r->value = strchr(line + len, '=') + 1;
+	r->value += strspn(r->value, INI_BLANKS);
 }
 
 /* Replaces inih's fgets: returns a short form of an entry, or an empty line if
@@ -198,7 +202,7 @@ read_logical_line(char *out, int size, void *stream)
 	else if (line[0] == '[')
 		take_section(r, line);
 	else if (is_entry(line))
-		hand_entry(line, out, (size_t)size);
+		hand_entry(r, line, out, (size_t)size);
 	else
 		take_odd(r, line);
 	return out;
@@ -206,12 +210,13 @@ read_logical_line(char *out, int size, void *stream)
 
 static int
 handle_entry(
-    void *user, const char *section, const char *name, const char *place)
+    void *user, const char *section, const char *name, const char *letter)
 {
 	struct reader *r = user;
 
 	(void)section; /* cut to inih's buffer; ours is whole */
-	add_entry(r, name, r->lines.text + strtoul(place, NULL, 10));
+	(void)letter;
+	add_entry(r, name, r->value);
 	return 1;
 }
 

@@ -115,6 +115,8 @@ check_blanks(struct ini_lines *l, const char *line, size_t len)
 		char next[4 + 1] = "";
 		uint32_t c;
 
+		if (!(line[i] & 0x80))
+			continue;
 		memcpy(next, line + i, len - i < 4 ? len - i : 4);
 		if (utf8_decode(next, &c) <= 1)
 			continue;

@@ -101,7 +101,8 @@ check_quotes(const struct value *v)
 	static const char *const quotes[] = {"\"", "'", "\xe2\x80\x98",
 	    "\xe2\x80\x99", "\xe2\x80\x9c", "\xe2\x80\x9d", "`"};
 
-	if (v->key->type->traits & VALUE_QUOTED)
+	if ((v->key->type->traits & VALUE_QUOTED) ||
+	    !strchr("\"'`\xe2", v->text[0]))
 		return true;
 	for (size_t i = 0; i < sizeof(quotes) / sizeof(quotes[0]); i++)
 		if (strncmp(v->text, quotes[i], strlen(quotes[i])) == 0)

@@ -248,7 +248,8 @@ is_option_for(const char *word, const struct key *options, unsigned allowed)
 	size_t len = strcspn(word, "=");
 
 	for (const struct key *o = options; o->name; o++)
-		if (strlen(o->name) == len && strncmp(o->name, word, len) == 0)
+		if (o->name[0] == word[0] && strncmp(o->name, word, len) == 0 &&
+		    !o->name[len])
 			return !(o->flags & ~allowed);
 	return false;
 }
@@ -259,9 +260,11 @@ server_defaults_apply(
 {
 	const struct backend_spec *b = value->object;
 	const struct key *options = value->key->options;
-	struct words none = {.n = 0}, words, fit = {.n = 0};
+	struct words none, words, fit;
 	struct value quiet = *value;
 
+	/* The rest of these is large, and not read. */
+	none.n = fit.n = 0;
 	if (!options_read(value, &none, 0, server, allowed, ""))
 		return false;
 	if (!b->server_defaults)
