@@ -13,12 +13,11 @@
 enum field_kind {
 	FIELDS_END,
 	FIELD_TEXT,    /* char *, or NULL */
-	FIELD_PLACE,   /* struct spec_place */
 	FIELD_PATTERN, /* struct pattern */
-	FIELD_TRUST,   /* X509_STORE *, shared and counted */
+	FIELD_TRUST,   /* X509_STORE * */
 	FIELD_CONTEXT, /* struct tls_context *, shared and counted */
 	FIELD_RECIPE,  /* struct acl_recipe *, shared and counted */
-	FIELD_CONTENT, /* struct acl_content *, which copies do not have */
+	FIELD_CONTENT, /* struct acl_content * */
 	FIELD_STRUCT,
 	FIELD_ARRAY,    /* a pointer to the elements */
 	FIELD_POINTERS, /* a pointer to pointers to the elements */
@@ -56,21 +55,18 @@ static const struct field index_fields[] = {
 static const struct field text_fields[] = {{.kind = FIELD_TEXT}, END};
 static const struct field pattern_fields[] = {{.kind = FIELD_PATTERN}, END};
 
-static const struct field log_fields[] = {FIELD(log_spec, PLACE, place),
-    FIELD(log_spec, TEXT, where), FIELD(log_spec, TEXT, host),
-    FIELD(log_spec, TEXT, tag), END};
+static const struct field log_fields[] = {FIELD(log_spec, TEXT, where),
+    FIELD(log_spec, TEXT, host), FIELD(log_spec, TEXT, tag), END};
 
 static const struct field log_list_fields[] = {
     ARRAY(log_list, logs, n, log_fields), END};
 
-static const struct field listen_fields[] = {FIELD(listen_spec, PLACE, place),
-    FIELD(listen_spec, TEXT, text), FIELD(listen_spec, TEXT, user),
-    FIELD(listen_spec, TEXT, group), END};
+static const struct field listen_fields[] = {FIELD(listen_spec, TEXT, text),
+    FIELD(listen_spec, TEXT, user), FIELD(listen_spec, TEXT, group), END};
 
-static const struct field admin_fields[] = {FIELD(admin_spec, PLACE, place),
-    FIELD(admin_spec, TEXT, text), FIELD(admin_spec, TEXT, user),
-    FIELD(admin_spec, TEXT, group), FIELD(admin_spec, TEXT, operators),
-    FIELD(admin_spec, TEXT, admins), END};
+static const struct field admin_fields[] = {FIELD(admin_spec, TEXT, text),
+    FIELD(admin_spec, TEXT, user), FIELD(admin_spec, TEXT, group),
+    FIELD(admin_spec, TEXT, operators), FIELD(admin_spec, TEXT, admins), END};
 
 static const struct field admin_list_fields[] = {
     ARRAY(admin_list, all, n, admin_fields), END};
@@ -88,11 +84,7 @@ static const struct field global_fields[] = {
     FIELD(global_spec, TEXT, node), FIELD(global_spec, TEXT, info_name),
     FIELD(global_spec, TEXT, state_file), END};
 
-static const struct field pool_fields[] = {
-    FIELD(pool_spec, PLACE, place), FIELD(pool_spec, TEXT, name), END};
-
-static const struct field route_fields[] = {
-    FIELD(route_spec, PLACE, place), END};
+static const struct field pool_fields[] = {FIELD(pool_spec, TEXT, name), END};
 
 static const struct field list_use_fields[] = {
     FIELD(list_use, TEXT, name), END};
@@ -103,25 +95,24 @@ static const struct field ranges_fields[] = {ARRAY(rule_ranges, all, n, NULL),
 static const struct field ports_fields[] = {
     ARRAY(rule_ports, all, n, NULL), END};
 
-static const struct field rule_fields[] = {FIELD(rule_spec, PLACE, place),
-    FIELD(rule_spec, TEXT, names), FIELD(rule_spec, TEXT, alpn),
-    PART(rule_spec, src, ranges_fields), PART(rule_spec, dst, ranges_fields),
-    PART(rule_spec, ports, ports_fields), END};
+static const struct field rule_fields[] = {FIELD(rule_spec, TEXT, names),
+    FIELD(rule_spec, TEXT, alpn), PART(rule_spec, src, ranges_fields),
+    PART(rule_spec, dst, ranges_fields), PART(rule_spec, ports, ports_fields),
+    END};
 
 static const struct field access_fields[] = {
-    FIELD(access_spec, PLACE, place), FIELD(access_spec, TEXT, list_name), END};
+    FIELD(access_spec, TEXT, list_name), END};
 
-static const struct field limit_fields[] = {FIELD(limit_spec, PLACE, place),
+static const struct field limit_fields[] = {
     FIELD(limit_spec, TEXT, together.name), FIELD(limit_spec, TEXT, only.name),
     FIELD(limit_spec, TEXT, except.name), END};
 
-static const struct field frontend_fields[] = {
-    FIELD(frontend_spec, PLACE, place), FIELD(frontend_spec, TEXT, name),
+static const struct field frontend_fields[] = {FIELD(frontend_spec, TEXT, name),
     ARRAY(frontend_spec, listens, listens_n, listen_fields),
     ARRAY(frontend_spec, proxy_from, proxy_from_n, NULL),
     ARRAY(frontend_spec, access, access_n, access_fields),
     ARRAY(frontend_spec, limits, limits_n, limit_fields),
-    ARRAY(frontend_spec, routes, routes_n, route_fields),
+    ARRAY(frontend_spec, routes, routes_n, NULL),
     ARRAY(frontend_spec, rules, rules_n, rule_fields),
     PART(frontend_spec, log, log_list_fields), END};
 
@@ -137,20 +128,19 @@ static const struct field check_fields[] = {FIELD(check_spec, TEXT, path),
     FIELD(check_spec, TRUST, trust), FIELD(check_spec, TEXT, user),
     PART(check_spec, preset_steps, steps_fields), END};
 
-static const struct field server_fields[] = {FIELD(server_spec, PLACE, place),
-    FIELD(server_spec, TEXT, name), FIELD(server_spec, TEXT, address),
-    FIELD(server_spec, TEXT, host), FIELD(server_spec, TEXT, track),
-    FIELD(server_spec, PATTERN, agent.send), FIELD(server_spec, TEXT, key),
-    FIELD(server_spec, TEXT, note), FIELD(server_spec, TEXT, hash_name), END};
+static const struct field server_fields[] = {FIELD(server_spec, TEXT, name),
+    FIELD(server_spec, TEXT, address), FIELD(server_spec, TEXT, host),
+    FIELD(server_spec, TEXT, track), FIELD(server_spec, PATTERN, agent.send),
+    FIELD(server_spec, TEXT, key), FIELD(server_spec, TEXT, note),
+    FIELD(server_spec, TEXT, hash_name), END};
 
 static const struct field set_fields[] = {FIELD(set_spec, TEXT, prefix),
-    FIELD(set_spec, PLACE, place), FIELD(set_spec, TEXT, source),
-    FIELD(set_spec, TEXT, token), FIELD(set_spec, TEXT, ca),
-    FIELD(set_spec, TEXT, cert), FIELD(set_spec, TEXT, key),
-    PART(set_spec, member, server_fields), END};
+    FIELD(set_spec, TEXT, source), FIELD(set_spec, TEXT, token),
+    FIELD(set_spec, TEXT, ca), FIELD(set_spec, TEXT, cert),
+    FIELD(set_spec, TEXT, key), PART(set_spec, member, server_fields), END};
 
-static const struct field backend_fields[] = {FIELD(backend_spec, PLACE, place),
-    FIELD(backend_spec, TEXT, name), PART(backend_spec, check, check_fields),
+static const struct field backend_fields[] = {FIELD(backend_spec, TEXT, name),
+    PART(backend_spec, check, check_fields),
     ARRAY(backend_spec, check_headers, check_headers_n, text_fields),
     ARRAY(backend_spec, check_bodies, check_bodies_n, pattern_fields),
     PART(backend_spec, check_steps, steps_fields),
@@ -165,8 +155,7 @@ static const struct field backend_fields[] = {FIELD(backend_spec, PLACE, place),
 static const struct field pair_fields[] = {FIELD(tls_pair, TEXT, cert),
     FIELD(tls_pair, TEXT, key), FIELD(tls_pair, TEXT, ocsp), END};
 
-static const struct field tls_fields[] = {FIELD(tls_spec, PLACE, place),
-    FIELD(tls_spec, TEXT, name),
+static const struct field tls_fields[] = {FIELD(tls_spec, TEXT, name),
     ARRAY(tls_spec, settings.pairs, settings.pairs_n, pair_fields),
     ARRAY(tls_spec, settings.cert_dirs, settings.cert_dirs_n, text_fields),
     FIELD(tls_spec, TEXT, settings.ciphers),
@@ -180,16 +169,12 @@ static const struct field tls_fields[] = {FIELD(tls_spec, PLACE, place),
     FIELD(tls_spec, CONTEXT, context[TLS_ACCEPTS]),
     FIELD(tls_spec, CONTEXT, context[TLS_CONNECTS]), END};
 
-static const struct field list_entry_fields[] = {
-    FIELD(list_entry_spec, PLACE, place), END};
-
 static const struct field list_file_fields[] = {
-    FIELD(list_file_spec, PLACE, place), FIELD(list_file_spec, TEXT, path),
-    FIELD(list_file_spec, TEXT, countries), END};
+    FIELD(list_file_spec, TEXT, path), FIELD(list_file_spec, TEXT, countries),
+    END};
 
-static const struct field list_fields[] = {FIELD(list_spec, PLACE, place),
-    FIELD(list_spec, TEXT, name),
-    ARRAY(list_spec, entries, entries_n, list_entry_fields),
+static const struct field list_fields[] = {FIELD(list_spec, TEXT, name),
+    ARRAY(list_spec, entries, entries_n, NULL),
     ARRAY(list_spec, files, files_n, list_file_fields),
     FIELD(list_spec, RECIPE, recipe), FIELD(list_spec, CONTENT, content), END};
 
@@ -216,12 +201,9 @@ struct visit {
 	enum visit_kind kind;
 	/* VISIT_COPY: the object begins as a plain copy, whose parts then get
 	 * memory of their own.  When memory runs out, ok becomes false and the
-	 * visit goes on, so that the copy can be freed.  from_files are the
-	 * files of the original, to which its places point; to_files are those
-	 * of the copy. */
+	 * visit goes on, so that the copy can be freed.  Only texts, patterns
+	 * and arrays can be copied. */
 	bool ok;
-	char *const *from_files, *const *to_files;
-	size_t files_n, file;   /* file: of the place before, or near it */
 	struct memory_use *use; /* VISIT_MEASURE */
 };
 
@@ -247,20 +229,6 @@ visit_text(struct visit *v, char **text)
 }
 
 static void
-visit_place(struct visit *v, struct spec_place *place)
-{
-	for (size_t i = 0; v->kind == VISIT_COPY && i < v->files_n; i++) {
-		size_t at = (v->file + i) % v->files_n;
-
-		if (place->file == v->from_files[at]) {
-			place->file = v->to_files[at];
-			v->file = at;
-			return;
-		}
-	}
-}
-
-static void
 visit_pattern(struct visit *v, struct pattern *pattern)
 {
 	struct pattern from = *pattern;
@@ -276,41 +244,12 @@ visit_pattern(struct visit *v, struct pattern *pattern)
 }
 
 static void
-visit_trust(const struct visit *v, X509_STORE *trust)
+visit_content(const struct visit *v, struct acl_content *content)
 {
-	if (v->kind == VISIT_COPY)
-		(void)trust_ref(trust);
-	else if (v->kind == VISIT_FREE)
-		trust_free(trust);
-}
-
-static void
-visit_context(const struct visit *v, struct tls_context *context)
-{
-	if (v->kind == VISIT_COPY)
-		(void)tls_context_ref(context);
-	else if (v->kind == VISIT_FREE)
-		tls_context_unref(context);
-}
-
-static void
-visit_recipe(const struct visit *v, struct acl_recipe *recipe)
-{
-	if (v->kind == VISIT_COPY && recipe)
-		(void)acl_recipe_ref(recipe);
-	else if (v->kind == VISIT_FREE)
-		acl_recipe_unref(recipe);
-}
-
-static void
-visit_content(const struct visit *v, struct acl_content **content)
-{
-	if (v->kind == VISIT_COPY)
-		*content = NULL;
-	else if (v->kind == VISIT_FREE)
-		acl_content_discard(*content);
-	else if (*content)
-		acl_content_memory(*content, v->use);
+	if (v->kind == VISIT_FREE)
+		acl_content_discard(content);
+	else if (content)
+		acl_content_memory(content, v->use);
 }
 
 static void visit_fields(
@@ -345,30 +284,29 @@ visit_array(struct visit *v, char *object, const struct field *f)
 static void
 visit_pointers(struct visit *v, char *object, const struct field *f)
 {
-	size_t *n = (size_t *)(void *)(object + f->n_offset);
-	void ***array = (void ***)(void *)(object + f->offset), **copy;
+	size_t n = *(size_t *)(void *)(object + f->n_offset);
+	void **array = *(void ***)(void *)(object + f->offset);
 
-	if (v->kind == VISIT_COPY) {
-		copy = calloc(*n + 1, sizeof(*copy));
-		for (size_t i = 0; copy && i < *n; i++) {
-			copy[i] = malloc(f->size);
-			if (copy[i])
-				memcpy(copy[i], (*array)[i], f->size);
-			v->ok &= copy[i] != NULL;
-		}
-		v->ok &= copy != NULL;
-		if (!copy)
-			*n = 0;
-		*array = copy;
+	for (size_t i = 0; i < n; i++) {
+		if (array[i])
+			visit_fields(v, array[i], f->fields);
+		visit_block(v, array[i]);
 	}
-	for (size_t i = 0; i < *n; i++) {
-		if ((*array)[i])
-			visit_fields(v, (*array)[i], f->fields);
-		if (v->kind != VISIT_COPY)
-			visit_block(v, (*array)[i]);
-	}
-	if (v->kind != VISIT_COPY)
-		visit_block(v, *array);
+	visit_block(v, array);
+}
+
+/* Visits an object that others may refer to as well. */
+static void
+visit_shared(const struct visit *v, enum field_kind kind, void *object)
+{
+	if (v->kind != VISIT_FREE)
+		return;
+	if (kind == FIELD_TRUST)
+		trust_free(object);
+	else if (kind == FIELD_CONTEXT)
+		tls_context_unref(object);
+	else
+		acl_recipe_unref(object);
 }
 
 static void
@@ -379,24 +317,18 @@ visit_fields(struct visit *v, void *object, const struct field *fields)
 
 		if (f->kind == FIELD_TEXT)
 			visit_text(v, at);
-		else if (f->kind == FIELD_PLACE)
-			visit_place(v, at);
 		else if (f->kind == FIELD_PATTERN)
 			visit_pattern(v, at);
-		else if (f->kind == FIELD_TRUST)
-			visit_trust(v, *(X509_STORE **)at);
-		else if (f->kind == FIELD_CONTEXT)
-			visit_context(v, *(struct tls_context **)at);
-		else if (f->kind == FIELD_RECIPE)
-			visit_recipe(v, *(struct acl_recipe **)at);
 		else if (f->kind == FIELD_CONTENT)
-			visit_content(v, at);
+			visit_content(v, *(struct acl_content **)at);
 		else if (f->kind == FIELD_STRUCT)
 			visit_fields(v, at, f->fields);
 		else if (f->kind == FIELD_ARRAY)
 			visit_array(v, object, f);
-		else
+		else if (f->kind == FIELD_POINTERS)
 			visit_pointers(v, object, f);
+		else
+			visit_shared(v, f->kind, *(void **)at);
 	}
 }
 

@@ -37,14 +37,6 @@ trust_load(const char *file, struct err *err)
 	return NULL;
 }
 
-X509_STORE *
-trust_ref(X509_STORE *trust)
-{
-	if (trust)
-		X509_STORE_up_ref(trust);
-	return trust;
-}
-
 void
 trust_free(X509_STORE *trust)
 {

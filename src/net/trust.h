@@ -14,9 +14,6 @@
  * set on failure. */
 X509_STORE *trust_load(const char *file, struct err *err) MUST_CHECK;
 
-/* Adds a reference.  Returns trust.  Accepts NULL. */
-X509_STORE *trust_ref(X509_STORE *trust);
-
 /* Drops a reference.  Accepts NULL. */
 void trust_free(X509_STORE *trust);
 
