@@ -251,6 +251,22 @@ expiring_of(const struct expiring *expiring, const struct setting *now,
 	return true;
 }
 
+bool
+expiring_has_server(
+    const struct expiring *expiring, const char *backend, const char *server)
+{
+	if (!expiring)
+		return false;
+	list_for_each (node, &expiring->changes) {
+		const struct setting *s = &expiring_at(node)->setting;
+
+		if (strcmp(s->part, server) == 0 &&
+		    strcmp(s->proxy, backend) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void
 change_on_time(struct timed_task *task, uint64_t now_ms)
 {

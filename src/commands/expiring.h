@@ -99,6 +99,11 @@ bool expiring_next(const struct expiring *expiring, uint64_t after,
 bool expiring_of(const struct expiring *expiring, const struct setting *now,
     struct expiring_status *ret_status);
 
+/* Returns whether a pending change is one of a setting of the server.  expiring
+ * may be NULL. */
+bool expiring_has_server(
+    const struct expiring *expiring, const char *backend, const char *server);
+
 /* Drops the pending change, so that its value stays.  Returns false if there is
  * none with that id. */
 bool expiring_cancel(struct expiring *expiring, struct call *call, uint64_t id);

@@ -262,6 +262,17 @@ diff_address(const struct pair *pair)
 		    addr_text(&old->addr, from), addr_text(&new->addr, to));
 }
 
+/* Returns whether two servers have no difference, as most have.  The index of a
+ * [tls] section says nothing if there are others. */
+static bool
+same_server(const struct pair *pair)
+{
+	const struct server_spec *old = pair->old;
+
+	return (!old->tls.is_set || old->tls.value == TLS_OFF) &&
+	       server_spec_equal(old, pair->new);
+}
+
 static void
 diff_set_max(const struct pair *pair)
 {
@@ -376,6 +387,8 @@ diff_element(const struct pair *pair, const char *prefix,
 	struct changes said;
 	bool ok;
 
+	if (kind == &server_list && same_server(pair))
+		return true;
 	inner.label = label;
 	snprintf(
 	    label, sizeof(label), "%s%s", prefix, list_name(kind, inner.new));

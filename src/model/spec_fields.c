@@ -398,6 +398,40 @@ rule_spec_clear(struct rule_spec *rule)
 	free_fields(rule, rule_fields);
 }
 
+/* Returns whether both copies have the same text, and forgets it.  Texts of
+ * patterns say all about them. */
+static bool
+take_text(void *one, void *other, const struct field *f)
+{
+	bool is_pattern = f->kind == FIELD_PATTERN;
+	size_t at =
+	    f->offset + (is_pattern ? offsetof(struct pattern, text) : 0);
+	const char *a = *(char **)(void *)((char *)one + at),
+	           *b = *(char **)(void *)((char *)other + at);
+	bool same = a && b ? strcmp(a, b) == 0 : a == b;
+	size_t size = is_pattern ? sizeof(struct pattern) : sizeof(char *);
+
+	memset((char *)one + f->offset, 0, size);
+	memset((char *)other + f->offset, 0, size);
+	return same;
+}
+
+bool
+server_spec_equal(const struct server_spec *a, const struct server_spec *b)
+{
+	struct server_spec x, y;
+
+	/* Bytes between the members are 0 in all specs. */
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	memset(&x.place, 0, sizeof(x.place));
+	memset(&y.place, 0, sizeof(y.place));
+	for (const struct field *f = server_fields; f->kind != FIELDS_END; f++)
+		if (!take_text(&x, &y, f))
+			return false;
+	return memcmp(&x, &y, sizeof(x)) == 0;
+}
+
 void
 server_spec_clear(struct server_spec *server)
 {

@@ -112,6 +112,11 @@ bool server_spec_maps_port(const struct server_spec *server);
 bool server_spec_same_place(
     const struct server_spec *a, const struct server_spec *b);
 
+/* Returns whether both servers have the same values, except for their places in
+ * files. */
+bool server_spec_equal(
+    const struct server_spec *a, const struct server_spec *b);
+
 /* Returns the name of the server that this one tracks. */
 static inline const char *
 server_spec_tracked(const struct server_spec *server)
