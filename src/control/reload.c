@@ -384,7 +384,9 @@ begin_reload(struct reload *r)
 	}
 }
 
-/* Carries out the reloads in their order, until one has to wait. */
+/* Carries out the reloads in their order, until one has to wait.  Reading the
+ * configuration and putting it in force take long, so each has a turn of the
+ * loop. */
 static void
 carry_on(struct control *c)
 {
@@ -392,13 +394,18 @@ carry_on(struct control *c)
 
 	while ((r = c->reloading)) {
 		uint64_t now_ms = clock_now_ms();
+		bool was_begun = r->begun;
 
-		if (!r->begun)
+		if (!was_begun)
 			begin_reload(r);
 		if (is_waiting(r, now_ms)) {
 			warn_of_slow_list(r, now_ms);
 			timed_task_schedule(
 			    &r->waiting, now_ms + TASK_TIMER_ROUND_MS);
+			return;
+		}
+		if (!was_begun && r->spec && c->phase != KILLING) {
+			timed_task_schedule(&r->waiting, now_ms);
 			return;
 		}
 		c->reloading = r->next;
