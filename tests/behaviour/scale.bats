@@ -81,6 +81,58 @@ costs_at_most() {
 	tries 5 costs_at_most 400 reload
 }
 
+# changing_costs_at_most MS: add server and del server, the median of nine each.
+changing_costs_at_most() {
+	local ms=$1 before add del
+
+	for i in {1..9}; do
+		before=$(control_us)
+		"$CTL" -S "$T/admin.sock" add server "b0/x$i" 10.9.9.9:80
+		echo $(($(control_us) - before)) >>"$T/add"
+		before=$(control_us)
+		"$CTL" -S "$T/admin.sock" del server "b0/x$i"
+		echo $(($(control_us) - before)) >>"$T/del"
+	done
+	add=$(sort -n "$T/add" | sed -n 5p)
+	del=$(sort -n "$T/del" | sed -n 5p)
+	rm "$T/add" "$T/del"
+	echo "add server: $add us, del server: $del us"
+	((add <= ms * 1000 && del <= ms * 1000))
+}
+
+# bats test_tags=timing
+@test "scale: beside 20 000 servers, add server and del server take 5 ms" {
+	start_lfproxy < <(servers 20000 1)
+	tries 5 changing_costs_at_most 5
+}
+
+# bats test_tags=timing
+@test "scale: show drift of 20 000 servers takes 50 ms" {
+	start_lfproxy < <(servers 20000 1)
+	tries 5 costs_at_most 50 show drift
+}
+
+# turns_take_at_most MS: no turn of the control loop takes more CPU in three
+# reloads of 20 000 servers.
+turns_take_at_most() {
+	local us
+
+	start_lfproxy < <(servers 20000 1)
+	for _ in {1..3}; do
+		"$CTL" -S "$T/admin.sock" reload
+	done
+	us=$("$CTL" -S "$T/admin.sock" show info |
+	    sed -n 's/^LoopMaxCpu_us: //p')
+	stop_lfproxy
+	echo "the longest turn: $us us"
+	((us <= $1 * 1000))
+}
+
+# bats test_tags=timing
+@test "scale: no turn of the loop takes 50 ms in a reload of 20 000 servers" {
+	tries 5 turns_take_at_most 50
+}
+
 # grows_with_servers COMMAND...: beside four times as many servers the command
 # costs at most six times as much.
 grows_with_servers() {

@@ -170,6 +170,36 @@ edits_that_are_in_the_file(unsigned n)
 	return from;
 }
 
+/* What a file has now that commands have deleted all of its servers and added
+ * as many others: nothing but these servers, so no change. */
+static uint64_t
+drift_beside_edits(unsigned n)
+{
+	struct spec *running = load_servers(n, false);
+	struct spec *file = load_servers(n, false);
+	struct backend_spec *b = &running->backends[0];
+	struct changes changes;
+	uint64_t from;
+
+	b->deleted = calloc(n, sizeof(*b->deleted));
+	assert_non_null(b->deleted);
+	for (unsigned i = 0; i < n; i++) {
+		b->deleted[b->deleted_n++] = b->servers[i]->name;
+		assert_true(asprintf(&b->servers[i]->name, "x%u", i) > 0);
+		b->servers[i]->added = true;
+	}
+	INDEX_POINTERS(b, servers);
+	changes_init(&changes);
+	from = cpu_ns();
+	assert_true(config_diff_files(running, file, &changes));
+	from = cpu_ns() - from;
+	assert_int_equal(changes.n, 0);
+	changes_fini(&changes);
+	spec_free(running);
+	spec_free(file);
+	return from;
+}
+
 static void
 assert_linear(uint64_t (*work)(unsigned n), unsigned few, unsigned many)
 {
@@ -219,6 +249,12 @@ naming_added_servers_takes_linear_time(void **state)
 	assert_linear(edits_that_are_in_the_file, FEW, MANY);
 }
 
+static void
+drift_beside_edits_takes_linear_time(void **state)
+{
+	assert_linear(drift_beside_edits, FEW, MANY);
+}
+
 int
 main(void)
 {
@@ -230,6 +266,7 @@ main(void)
 	    cmocka_unit_test(
 	        comparing_listens_in_other_places_takes_linear_time),
 	    cmocka_unit_test(naming_added_servers_takes_linear_time),
+	    cmocka_unit_test(drift_beside_edits_takes_linear_time),
 	};
 
 	unit_watchdog();
