@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "net/addr.h"
 
 /* HAProxy refuses the second command and keeps the severities of the first. */
@@ -165,6 +166,27 @@ resolve_addr(const char *where, struct addr *ret_addr)
 	return 0;
 }
 
+/* Time-outs but for those of commands that take longer. */
+static int usual_timeout_ms = 10000;
+
+int
+ctl_timeout_ms(void)
+{
+	return usual_timeout_ms;
+}
+
+bool
+ctl_set_timeout(const char *text, struct err *err)
+{
+	const uint64_t day_ms = 24u * 3600 * 1000;
+	uint64_t ms;
+
+	if (!text_parse_duration(text, 1, day_ms, &ms, err))
+		return false;
+	usual_timeout_ms = (int)ms;
+	return true;
+}
+
 /* Sets SO_SNDTIMEO or SO_RCVTIMEO. */
 static void
 set_socket_timeout(int fd, int option, int timeout_ms)
@@ -178,7 +200,7 @@ set_socket_timeout(int fd, int option, int timeout_ms)
 }
 
 /* Connects.  Returns the socket, or -errno.  With a full backlog connect(2)
- * blocks, at most for CTL_TIMEOUT_MS: the time-out of the answer may be
+ * blocks, at most for ctl_timeout_ms(): the time-out of the answer may be
  * longer. */
 static int
 connect_to(const char *where, int timeout_ms)
@@ -192,7 +214,7 @@ connect_to(const char *where, int timeout_ms)
 	if (fd < 0)
 		return -errno;
 	set_socket_timeout(fd, SO_SNDTIMEO,
-	    timeout_ms < CTL_TIMEOUT_MS ? timeout_ms : CTL_TIMEOUT_MS);
+	    timeout_ms < usual_timeout_ms ? timeout_ms : usual_timeout_ms);
 	do
 		rc = connect(fd, &addr.sa, addr.len);
 	while (rc < 0 && errno == EINTR);

@@ -16,7 +16,14 @@
 
 #include "base/err.h"
 
-#define CTL_TIMEOUT_MS 10000
+/* Returns how long lfproxyctl waits to connect and for each further step: 10 s,
+ * or the time of ctl_set_timeout. */
+int ctl_timeout_ms(void);
+
+/* Sets that time to the duration, as `30s`.  Returns false with err set if the
+ * text is none. */
+bool ctl_set_timeout(const char *text, struct err *err) MUST_CHECK;
+
 /* The additional time for the answer to `upgrade`: UPGRADE_WAIT_MS of
  * control/upgrade.h. */
 #define CTL_UPGRADE_MS 30000
@@ -58,7 +65,7 @@ bool ctl_add_payload(
 
 /* Sends a line of one or more commands, separated by `;` and without a line
  * end, or with a payload, and receives all answers.  where is a path,
- * unix:PATH, or HOST:PORT for TCP.  Blocks for at most CTL_TIMEOUT_MS to
+ * unix:PATH, or HOST:PORT for TCP.  Blocks for at most ctl_timeout_ms() to
  * connect and timeout_ms for each further step.  Returns false with err set
  * without an answer. */
 bool ctl_ask(const char *where, const char *line, int timeout_ms,

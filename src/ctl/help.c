@@ -117,7 +117,7 @@ ctl_json_command(const char *where, struct ctl_text *line, struct err *err)
 	enum ctl_exit code = CTL_OK;
 	struct ctl_answer help;
 
-	if (!ctl_ask_one(where, "help", CTL_TIMEOUT_MS, &help, err))
+	if (!ctl_ask_one(where, "help", ctl_timeout_ms(), &help, err))
 		return CTL_NO_ANSWER;
 	if (help.is_error) {
 		err_set(err, "%s: %s", where, help.text.data);

@@ -83,18 +83,18 @@ print_answer(const struct ctl_answer *answer)
 static int
 answer_timeout_ms(const char *line)
 {
-	const int most = INT_MAX - CTL_TIMEOUT_MS;
+	const int most = INT_MAX - ctl_timeout_ms();
 	char delay[64], word[16];
 	uint64_t ms = 0;
 
 	if (sscanf(line, " %15s", word) == 1 && strcmp(word, "upgrade") == 0)
-		return CTL_TIMEOUT_MS + CTL_UPGRADE_MS;
+		return ctl_timeout_ms() + CTL_UPGRADE_MS;
 
 	if (sscanf(line, " wait %63s", delay) == 1 &&
 	    !text_parse_number(delay, 0, INT_MAX, &ms, NULL) &&
 	    !text_parse_duration(delay, 0, INT_MAX, &ms, NULL))
 		ms = 0;
-	return CTL_TIMEOUT_MS + (ms < (uint64_t)most ? (int)ms : most);
+	return ctl_timeout_ms() + (ms < (uint64_t)most ? (int)ms : most);
 }
 
 /* Returns whether the words end with `<<`, which is removed, or begin with a
@@ -210,6 +210,19 @@ run_words(const char *where, bool json, int argc, char **argv)
 	return CTL_USAGE;
 }
 
+/* Takes over the environment's time-out, if there is one. */
+static bool
+take_timeout(void)
+{
+	const char *timeout = getenv("LFPROXY_TIMEOUT");
+	struct err err;
+
+	if (!timeout || !timeout[0] || ctl_set_timeout(timeout, &err))
+		return true;
+	fprintf(stderr, "lfproxyctl: LFPROXY_TIMEOUT: %s\n", err.text);
+	return false;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -252,6 +265,8 @@ main(int argc, char **argv)
 	}
 	argc -= optind;
 	argv += optind;
+	if (!take_timeout())
+		return CTL_USAGE;
 	if (complete) {
 		ctl_complete(where, (const char *const *)argv, stdout);
 		return CTL_OK;

@@ -33,8 +33,8 @@ ask_drift(struct saving *s)
 	struct ctl_answer answer = {.text = {NULL, 0, 0}};
 	json_t *drift = NULL;
 
-	if (!ctl_ask_one(
-	        s->where, "show drift json", CTL_TIMEOUT_MS, &answer, &s->err))
+	if (!ctl_ask_one(s->where, "show drift json", ctl_timeout_ms(), &answer,
+	        &s->err))
 		return NULL;
 	if (answer.is_error)
 		err_set(&s->err, "%.*s", (int)strcspn(answer.text.data, "\n"),
@@ -301,7 +301,7 @@ load_files(struct saving *s)
 {
 	struct ctl_answer answer = {.text = {NULL, 0, 0}};
 	bool ok =
-	    ctl_ask_one(s->where, "reload", CTL_TIMEOUT_MS, &answer, &s->err);
+	    ctl_ask_one(s->where, "reload", ctl_timeout_ms(), &answer, &s->err);
 
 	if (ok && answer.is_error) {
 		char *rest = answer.text.data, *first = strsep(&rest, "\n");

@@ -470,6 +470,19 @@ print(c["who"].split()[0], c["before"], c["after"])')"
 	LFPROXY_ADMIN=/nowhere run -0 ctl "show cli level"
 }
 
+@test "lfproxyctl: waits as long as LFPROXY_TIMEOUT says" {
+	two_apps
+	LFPROXY_TIMEOUT=20 run -64 ctl show info
+	[[ $output == "lfproxyctl: LFPROXY_TIMEOUT: "* ]]
+	stop_process "$LFPROXY_PID"
+	spawn patient "$CTL" -S "$ADMIN" show cli level
+	LFPROXY_TIMEOUT=1ms run -69 ctl show cli level
+	[[ $output == *"no answer: Connection timed out; "* ]]
+	kill -CONT "$LFPROXY_PID"
+	finish patient 60
+	equal "the answer after all" admin "$output"
+}
+
 @test "lfproxyctl: words are taken as they stand" {
 	two_apps
 	run -1 ctl show pool 'a;quit'

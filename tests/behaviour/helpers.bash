@@ -27,6 +27,8 @@ tsan) SCALE=16 PATIENCE=5 TOOLS_OF=release ;;
 arm64) SCALE=8 PATIENCE=3 TOOLS_OF=arm64 ;;
 *) SCALE=1 PATIENCE=1 TOOLS_OF=${BUILD##*/} ;;
 esac
+# lfproxyctl may wait as long as other clients do.
+export LFPROXY_TIMEOUT=$((60 * PATIENCE))s
 TOOLS=${LFPROXY_TOOLS:-${BUILD%/*}/$TOOLS_OF/tools}
 [[ $TOOLS == /* ]] || TOOLS=$ROOT/$TOOLS
 # lfproxyctl is one of the clients, and that of the release beside a sanitizer's

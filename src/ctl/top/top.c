@@ -214,7 +214,7 @@ print_round(struct top *top)
 static enum ctl_exit
 run_text(struct top *top)
 {
-	top->timeout_ms = CTL_TIMEOUT_MS;
+	top->timeout_ms = ctl_timeout_ms();
 	top->keys.look.width = TEXT_WIDTH;
 	for (unsigned n = 0; n <= (top->rounds ? top->rounds : 1); n++) {
 		if (n > 0)
