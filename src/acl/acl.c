@@ -38,6 +38,7 @@ struct acl_list {
 	struct acl_content *content; /* of the configuration and its files */
 	struct acl_content *added;   /* by commands; NULL: nothing */
 	size_t deleted;              /* entries of content, by commands */
+	uint64_t published;          /* acl_content_ranges_digest; 0: nothing */
 	struct acl_drafts drafts;
 	bool committing; /* a commit has begun */
 	struct change change;
@@ -175,14 +176,54 @@ exchange(struct acl_list *list, struct acl_content *read,
 	list->added = added;
 }
 
-void
-acl_list_publish(struct acl_list *list, struct acl_content *content,
-    bool keep_added, struct grace *grace)
+/* Copies the entries of from that content does not have.  Returns NULL when
+ * memory is short. */
+static struct acl_content *
+copy_others(const struct acl_content *from, const struct acl_content *content)
 {
-	exchange(list, content, keep_added ? list->added : NULL, grace);
+	struct acl_content *to = acl_content_new();
+	struct acl_entry e, same;
+	bool ok = to != NULL;
+
+	for (size_t i = 0; ok && acl_content_at(from, i, &e); i++)
+		ok = acl_content_get(content, &e.range, &same) ||
+		     acl_content_add(to, &e);
+	if (ok && acl_content_seal(to))
+		return to;
+	acl_content_free(to);
+	return NULL;
+}
+
+/* Returns the entries that commands have added and the content does not
+ * have. */
+static struct acl_content *
+still_added(const struct acl_list *list, const struct acl_content *content)
+{
+	size_t n = list->added ? acl_content_entries(list->added) : 0;
+	struct acl_content *others;
+
+	if (n == 0 || n > ACL_ADDED_MAX || acl_list_is_busy(list))
+		return list->added;
+	others = copy_others(list->added, content);
+	return others ? others : list->added;
+}
+
+void
+acl_list_publish(
+    struct acl_list *list, struct acl_content *content, struct grace *grace)
+{
+	list->published = acl_content_ranges_digest(content);
+	exchange(list, content, still_added(list, content), grace);
 	list->deleted = 0;
-	if (!keep_added)
-		acl_drafts_drop(&list->drafts);
+}
+
+bool
+acl_list_holds(const struct acl_list *list, const struct acl_content *content)
+{
+	struct acl_changes by = acl_list_changes(list);
+
+	return list->content && by.added + by.deleted > 0 &&
+	       acl_content_ranges_digest(content) == list->published;
 }
 
 const struct acl_content *

@@ -52,10 +52,18 @@ const char *acl_list_name(const struct acl_list *list);
 
 /* Publishes a content that was read, and takes ownership of it; the content is
  * sealed.  Entries that commands have deleted are in force again if they were
- * read.  keep_added: entries that commands have added, and versions, stay;
- * otherwise they are dropped. */
-void acl_list_publish(struct acl_list *list, struct acl_content *content,
-    bool keep_added, struct grace *grace);
+ * read.  Entries that commands have added stay; those that were read as well
+ * are from then on only those of the content, unless commands have added more
+ * than ACL_ADDED_MAX, which would take too long.  Versions stay. */
+#define ACL_ADDED_MAX 4096
+void acl_list_publish(
+    struct acl_list *list, struct acl_content *content, struct grace *grace);
+
+/* Returns whether commands have changed the list and the content has the same
+ * entries as the one that was published last: then the changes go on to hold,
+ * and the content need not be published. */
+bool acl_list_holds(
+    const struct acl_list *list, const struct acl_content *content);
 
 /* Returns the content that was read, without entries that commands have deleted
  * since; NULL: nothing was read yet. */
@@ -154,15 +162,14 @@ enum acl_outcome acl_list_commit(
  *
  *   acl_list_begin_commit --> acl_content_seal --> acl_list_end_commit
  *
- * In between, the list is busy; acl_list_publish may drop the version. */
+ * In between, the list is busy. */
 
 /* Returns ACL_DONE or ACL_NO_VERSION.  With ACL_DONE, the caller owns
  * *ret_entries. */
 enum acl_outcome acl_list_begin_commit(
     struct acl_list *list, unsigned version, struct acl_content **ret_entries);
 /* Takes ownership of the entries.  sealed: what acl_content_seal has returned.
- * Returns what acl_list_commit returns; ACL_NO_VERSION: the version was
- * dropped. */
+ * Returns what acl_list_commit returns. */
 enum acl_outcome acl_list_end_commit(struct acl_list *list, unsigned version,
     struct acl_content *entries, bool sealed, struct grace *grace);
 

@@ -110,6 +110,8 @@ acl_content_seal(struct acl_content *content)
 	    !acl_entries_seal(&c->v6, note_covered, c))
 		return false;
 	c->digest = digest_of(c);
+	c->ranges = acl_entries_hash_ranges(
+	    &c->v6, acl_entries_hash_ranges(&c->v4, c->has_unix));
 	acl_table_free(c->table);
 	c->whole = c->table = acl_content_make_table(c);
 	return c->table != NULL;
@@ -257,6 +259,12 @@ acl_content_find(const struct acl_content *content, const struct endpoint *peer,
 			return true;
 	}
 	return false;
+}
+
+uint64_t
+acl_content_ranges_digest(const struct acl_content *content)
+{
+	return content->ranges;
 }
 
 uint64_t

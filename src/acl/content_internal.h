@@ -20,7 +20,8 @@ struct acl_content {
 	struct acl_entry unix_entry; /* if has_unix */
 	struct acl_source *sources;
 	size_t sources_n, sources_room;
-	uint64_t digest;
+	uint64_t digest,
+	    ranges; /* when it was sealed; ranges: without places */
 	struct acl_table *table; /* NULL: not sealed */
 	/* The last table that was made of all entries: `table` itself, or the
 	 * base that `table` patches. */

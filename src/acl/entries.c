@@ -176,6 +176,24 @@ acl_entries_hash(const struct acl_entries *entries, uint64_t seed)
 	return es->n > 0 ? XXH64(es->all, es->n * es->size, seed) : seed;
 }
 
+uint64_t
+acl_entries_hash_ranges(const struct acl_entries *entries, uint64_t seed)
+{
+	const struct acl_entries *es = entries;
+
+	for (size_t i = 0; i < es->n; i++) {
+		union acl_packed e;
+
+		memcpy(&e, es->all + i * es->size, es->size);
+		if (es->is_v6)
+			e.v6.line = e.v6.source = 0;
+		else
+			e.v4.line = e.v4.source = 0;
+		seed = XXH64(&e, es->size, seed);
+	}
+	return seed;
+}
+
 /* -- look-ups -- */
 
 /* Returns the block that has the entry, or would have it; NULL if there are no

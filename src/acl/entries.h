@@ -81,6 +81,10 @@ void acl_entries_add_ranges(
  * them. */
 uint64_t acl_entries_hash(const struct acl_entries *entries, uint64_t seed);
 
+/* Does the same without the files and lines of the entries. */
+uint64_t acl_entries_hash_ranges(
+    const struct acl_entries *entries, uint64_t seed);
+
 /* Adds the memory of the entries to use. */
 void acl_entries_memory(
     const struct acl_entries *entries, struct memory_use *use);

@@ -37,36 +37,25 @@ add_errors(const struct err_list *from, struct err_list *errors)
 			err_list_add(errors, NULL, 0, "out of memory");
 }
 
-/* Adds to changes how the number of entries changes, and which changes by
+/* Adds to changes how the number of entries changes, and which deletions by
  * commands are dropped. */
 static void
 tell_new(const struct acl_list *had, const struct acl_content *content,
     struct changes *changes)
 {
-	struct acl_changes dropped = acl_list_changes(had);
-	size_t before = acl_list_entries(had) - dropped.added + dropped.deleted;
+	struct acl_changes by = acl_list_changes(had);
+	size_t before = acl_list_entries(had) - by.added + by.deleted;
 	size_t now = acl_content_entries(content);
 	const char *name = acl_list_name(had);
 
 	if (before != now)
 		changes_add(changes, false, "list %s: %zu -> %zu entries", name,
 		    before, now);
-	if (dropped.added > 0)
-		changes_add(changes, false,
-		    "list %s: %zu addition%s by add acl %s dropped", name,
-		    dropped.added, text_s(dropped.added),
-		    text_are(dropped.added));
-	if (dropped.deleted > 0)
+	if (by.deleted > 0)
 		changes_add(changes, false,
 		    "list %s: %zu deletion%s by del acl or clear acl %s "
 		    "dropped",
-		    name, dropped.deleted, text_s(dropped.deleted),
-		    text_are(dropped.deleted));
-	if (dropped.prepared > 0)
-		changes_add(changes, false,
-		    "list %s: %zu version%s by prepare acl %s dropped", name,
-		    dropped.prepared, text_s(dropped.prepared),
-		    text_are(dropped.prepared));
+		    name, by.deleted, text_s(by.deleted), text_are(by.deleted));
 }
 
 void
@@ -82,6 +71,8 @@ list_diff(struct list_load *load, const struct model *model, struct spec *spec,
 			tell_failed(name, &job->errors, changes);
 		else if (!job->content)
 			add_errors(&job->errors, errors);
+		else if (had && acl_list_holds(had, job->content))
+			continue;
 		else if (had)
 			tell_new(had, job->content, changes);
 		spec->lists[i].content = job->content;

@@ -83,8 +83,8 @@ read_list(struct section_reading *reading)
 	err_list_fini(&errors);
 }
 
-/* Publishes the content, unless it is as before: then entries that commands
- * have deleted stay deleted. */
+/* Publishes the content, unless its entries are as before: then what commands
+ * have changed stays so. */
 static bool
 apply_list(struct watched_section *section, struct section_reading *reading)
 {
@@ -95,10 +95,11 @@ apply_list(struct watched_section *section, struct section_reading *reading)
 	size_t now = acl_content_entries(content);
 	size_t deleted = acl_list_changes(w->list).deleted;
 
-	if (had && acl_content_digest(had) == acl_content_digest(content))
+	if ((had && acl_content_digest(had) == acl_content_digest(content)) ||
+	    acl_list_holds(w->list, content))
 		return false;
 	list_reading_of(reading)->content = NULL;
-	acl_list_publish(w->list, content, true, w->grace);
+	acl_list_publish(w->list, content, w->grace);
 	event_add(EVENT_LIST, LOG_LEVEL_INFO, "list", section->name,
 	    "list %s: its files have changed: %zu -> %zu entr%s%s",
 	    section->name, before, now, now == 1 ? "y" : "ies",

@@ -234,8 +234,7 @@ publish_lists(struct model *model)
 		struct acl_content **read = &model->spec->lists[i].content;
 
 		if (*read)
-			acl_list_publish(
-			    model->lists[i], *read, false, model->grace);
+			acl_list_publish(model->lists[i], *read, model->grace);
 		*read = NULL;
 	}
 }

@@ -94,7 +94,10 @@ entry = 127.0.0.1" routes partners inside other <<-END
 	[[ $output == *'"entry":null,'*'"dst_entry":"127.0.0.1","dst_entry_file":"'"$T/lfproxy.ini"'","dst_entry_line":'* ]]
 	ctl clear acl here
 	answers other none --raw hello
-	# What commands have deleted comes back.
+	# Other entries in the file bring back what commands have deleted.
+	ctl reload
+	answers other none --raw hello
+	printf '127.0.0.1\n192.0.2.99\n' >"$T/partners.list"
 	ctl reload
 	answers partners none --raw hello
 	run -0 ctl explain 127.0.0.1 web
@@ -110,7 +113,7 @@ entry = 127.0.0.1" routes partners inside other <<-END
 	[[ $output == *"$T/lfproxy.ini:"* && $output != *"  entry "* ]]
 	printf '192.0.2.8\n' >"$T/partners.list"
 	wait_for 10 lfproxy_said 'list partners: its files have changed'
-	answers inside none --raw hello
+	answers other none --raw hello
 }
 
 @test "routes: a rule that several earlier ones cover together is told" {

@@ -196,7 +196,7 @@ measure(enum kind kind, size_t n)
 	size_t found = 0;
 
 	ENSURE(list);
-	acl_list_publish(list, c, false, NULL);
+	acl_list_publish(list, c, NULL);
 	for (unsigned i = 0; i < CLIENTS; i++) {
 		struct cidr r = draw_range(
 		    kind, i % 2 ? mix64(i) % n : UINT32_MAX + mix64(i), true);

@@ -21,15 +21,23 @@ range_of(const char *text)
 	return r;
 }
 
+/* Returns a content of these ranges, with a blank between two. */
 static struct acl_content *
 content_of(const char *text)
 {
 	struct acl_content *c = acl_content_new();
-	struct acl_entry e = {.range = range_of(text), .line = 1};
+	char *copy = strdup(text), *rest = copy, *word;
+	struct acl_entry e = {.line = 0};
 
 	assert_non_null(c);
+	assert_non_null(copy);
 	assert_int_equal(acl_content_add_source(c, "a.list"), 0);
-	assert_true(acl_content_add(c, &e));
+	while ((word = strsep(&rest, " "))) {
+		e = (struct acl_entry){
+		    .range = range_of(word), .line = e.line + 1};
+		assert_true(acl_content_add(c, &e));
+	}
+	free(copy);
 	assert_true(acl_content_seal(c));
 	return c;
 }
@@ -40,7 +48,7 @@ list_of(const char *text)
 	struct acl_list *l = acl_list_new("office");
 
 	assert_non_null(l);
-	acl_list_publish(l, content_of(text), false, grace);
+	acl_list_publish(l, content_of(text), grace);
 	return l;
 }
 
@@ -136,21 +144,44 @@ an_entry_that_was_both_read_and_added_is_deleted_as_a_whole(void **state)
 }
 
 static void
-another_content_may_keep_what_was_added(void **state)
+another_content_keeps_what_was_added(void **state)
 {
 	struct acl_list *l = list_of("10.0.0.0/8");
 
 	add(l, "192.0.2.1");
+	add(l, "192.0.2.2");
 	assert_int_equal(delete (l, "10.0.0.0/8"), ACL_DONE);
 	assert_int_equal(acl_list_changes(l).deleted, 1);
-	acl_list_publish(l, content_of("10.0.0.0/8"), true, grace);
+	acl_list_publish(l, content_of("10.0.0.0/8 192.0.2.1"), grace);
 	assert_true(has(l, "192.0.2.1"));
+	assert_true(has(l, "192.0.2.2"));
 	assert_true(has(l, "10.0.0.1"));
 	assert_int_equal(acl_list_changes(l).deleted, 0);
-	acl_list_publish(l, content_of("11.0.0.0/8"), false, grace);
+	assert_int_equal(acl_list_changes(l).added, 1);
+	/* What was read as well is the content's. */
+	acl_list_publish(l, content_of("11.0.0.0/8"), grace);
 	assert_false(has(l, "192.0.2.1"));
+	assert_true(has(l, "192.0.2.2"));
 	assert_false(has(l, "10.0.0.1"));
 	assert_true(has(l, "11.0.0.1"));
+	acl_list_unref(l);
+}
+
+static void
+changes_hold_over_a_content_with_the_same_entries(void **state)
+{
+	struct acl_list *l = list_of("10.0.0.0/8 11.0.0.0/8");
+	struct acl_content *same = content_of("11.0.0.0/8 10.0.0.0/8"),
+	                   *other = content_of("10.0.0.0/8");
+
+	assert_false(acl_list_holds(l, same));
+	assert_int_equal(delete (l, "10.0.0.0/8"), ACL_DONE);
+	assert_true(acl_list_holds(l, same));
+	assert_false(acl_list_holds(l, other));
+	assert_true(acl_list_clear(l, grace));
+	assert_true(acl_list_holds(l, same));
+	acl_content_free(same);
+	acl_content_free(other);
 	acl_list_unref(l);
 }
 
@@ -260,7 +291,7 @@ a_commit_that_lasts_is_in_force_at_its_end(void **state)
 	assert_false(acl_list_prepared_at(l, 1, 0, &range));
 	assert_int_equal(acl_list_prepare_entry(l, 1, &range), ACL_NO_VERSION);
 	/* Entries that the file gets meanwhile are replaced as well. */
-	acl_list_publish(l, content_of("11.0.0.0/8"), true, grace);
+	acl_list_publish(l, content_of("11.0.0.0/8"), grace);
 	assert_true(acl_content_seal(entries));
 	assert_int_equal(
 	    acl_list_end_commit(l, 1, entries, true, grace), ACL_DONE);
@@ -289,18 +320,18 @@ a_commit_without_memory_leaves_its_version_prepared(void **state)
 }
 
 static void
-a_commit_of_a_version_that_is_dropped_changes_nothing(void **state)
+a_commit_goes_on_over_another_content(void **state)
 {
 	struct acl_list *l = list_of("10.0.0.0/8");
 	struct acl_content *entries = begin_commit(l, "12.0.0.0/8");
 
 	(void)state;
-	acl_list_publish(l, content_of("11.0.0.0/8"), false, grace);
+	acl_list_publish(l, content_of("11.0.0.0/8"), grace);
 	assert_true(acl_content_seal(entries));
 	assert_int_equal(
-	    acl_list_end_commit(l, 1, entries, true, grace), ACL_NO_VERSION);
-	assert_true(has(l, "11.0.0.1"));
-	assert_false(has(l, "12.0.0.1"));
+	    acl_list_end_commit(l, 1, entries, true, grace), ACL_DONE);
+	assert_false(has(l, "11.0.0.1"));
+	assert_true(has(l, "12.0.0.1"));
 	assert_false(acl_list_is_busy(l));
 	acl_list_unref(l);
 }
@@ -383,7 +414,7 @@ change_large_list(bool v6)
 	}
 	assert_true(acl_content_seal(c));
 	assert_true(acl_content_entries(c) > 9000);
-	acl_list_publish(l, c, false, grace);
+	acl_list_publish(l, c, grace);
 	for (unsigned i = 0; i < 5000; i++)
 		lasted += change_some_range(l, i, v6);
 	assert_in_range(lasted, 1, 20);
@@ -416,7 +447,7 @@ list_of_many(void)
 		assert_true(acl_content_add(c, &e));
 	}
 	assert_true(acl_content_seal(c));
-	acl_list_publish(l, c, false, grace);
+	acl_list_publish(l, c, grace);
 	return l;
 }
 
@@ -484,7 +515,7 @@ a_content_that_is_published_during_a_change_replaces_it(void **state)
 	(void)state;
 	begin_long_deletion(l);
 	assert_int_equal(pthread_create(&thread, NULL, make_tables, l), 0);
-	acl_list_publish(l, content_of("11.0.0.0/8"), false, grace);
+	acl_list_publish(l, content_of("11.0.0.0/8"), grace);
 	assert_true(has(l, "11.0.0.1"));
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(acl_list_end_change(l, grace), ACL_DONE);
@@ -523,8 +554,7 @@ a_reader_sees_whole_contents_while_they_change(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, look_up, &r), 0);
 	for (unsigned i = 0; i < 3000; i++) {
 		acl_list_publish(r.list,
-		    content_of(i % 2 ? "127.0.0.0/8" : "127.0.0.1"), true,
-		    grace);
+		    content_of(i % 2 ? "127.0.0.0/8" : "127.0.0.1"), grace);
 		add(r.list, "10.0.0.0/8");
 		assert_int_equal(delete (r.list, "10.0.0.0/8"), ACL_DONE);
 		commit(r.list, "127.0.0.0/9");
@@ -559,7 +589,8 @@ main(void)
 	    cmocka_unit_test(entries_are_added_beside_those_that_were_read),
 	    cmocka_unit_test(
 	        an_entry_that_was_both_read_and_added_is_deleted_as_a_whole),
-	    cmocka_unit_test(another_content_may_keep_what_was_added),
+	    cmocka_unit_test(another_content_keeps_what_was_added),
+	    cmocka_unit_test(changes_hold_over_a_content_with_the_same_entries),
 	    cmocka_unit_test(a_cleared_list_has_no_entry),
 	    cmocka_unit_test(matches_are_counted_where_a_list_decides),
 	    cmocka_unit_test(versions_replace_all_entries),
@@ -571,8 +602,7 @@ main(void)
 	    cmocka_unit_test(a_commit_that_lasts_is_in_force_at_its_end),
 	    cmocka_unit_test(
 	        a_commit_without_memory_leaves_its_version_prepared),
-	    cmocka_unit_test(
-	        a_commit_of_a_version_that_is_dropped_changes_nothing),
+	    cmocka_unit_test(a_commit_goes_on_over_another_content),
 	    cmocka_unit_test(a_reader_sees_whole_contents_while_they_change),
 	};
 
