@@ -429,6 +429,7 @@ start_pool(struct pools *p, const struct pool_spec *spec)
 	    .cpus_quota = cpus_quota(""),
 	    .first_index = p->next_index,
 	    .wake_ns = p->wake_ns,
+	    .awake_ns = POLICY_AWAKE_NS,
 	    .grace = p->grace,
 	    .new_set = new_set,
 	    .thread_init = thread_init,

@@ -9,9 +9,9 @@
  *           behind its turn it calls a follower, as long as there is a CPU for
  *           one.  That thread stands by: it waits in the handle set beside the
  *           leader, the kernel wakes one of the two for each edge, and it parks
- *           after a while without events.  So under load as many threads of
- *           a shard take events as its share of the CPUs, rounded up, and no
- *           event costs a futex.
+ *           after a while without events, or when it does not help.  So under
+ *           load as many threads of a shard take events as its share of the
+ *           CPUs, rounded up, and no event costs a futex.
  * kernel    No thread leads.  All threads stand by.
  */
 #ifndef LF_POLICY_H
@@ -23,6 +23,14 @@
 /* A leader calls a follower at most once in this many times the cost of a
  * wake-up (policy_calibrate), so calls take at most 2 % of its time. */
 #define POLICY_CALL_INTERVAL 50
+
+/* A leader calls no follower for this time after it has slept: it soon gets
+ * through what came meanwhile, and a wake-up would cost more. */
+#define POLICY_AWAKE_NS 200000u
+
+/* A thread that stands by parks after so many waits in a row whose events the
+ * leader could have taken as soon. */
+#define POLICY_NEEDLESS 4
 
 /* How long handlers that were brought by the mailbox may be started without a
  * look at the kernel.  Most of them have short turns: sessions that were told

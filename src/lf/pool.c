@@ -51,6 +51,12 @@ pool_wake_ns(const struct pool *pool)
 	return pool->options.wake_ns;
 }
 
+uint64_t
+pool_awake_ns(const struct pool *pool)
+{
+	return pool->options.awake_ns;
+}
+
 struct admission *
 pool_admission(struct pool *pool)
 {

@@ -129,6 +129,7 @@ struct pool_options {
 	unsigned first_index; /* of its first thread, among all threads of the
 	                         process */
 	uint64_t wake_ns;     /* policy_calibrate */
+	uint64_t awake_ns;    /* POLICY_AWAKE_NS */
 	struct grace *grace;  /* borrowed */
 	/* Makes a handle set for a shard.  Returns 0 or -errno. */
 	int (*new_set)(void *arg, struct handle_set **ret_set);
@@ -253,6 +254,9 @@ unsigned pool_long_nice(const struct pool *pool);
 struct grace *pool_grace(const struct pool *pool);
 /* Returns the cost of a wake-up, as in pool_options. */
 uint64_t pool_wake_ns(const struct pool *pool);
+/* Returns how long a leader that has slept calls no follower, as in
+ * pool_options. */
+uint64_t pool_awake_ns(const struct pool *pool);
 /* Returns the admission of the pool's long turns. */
 struct admission *pool_admission(struct pool *pool);
 /* Calls call_guard of pool_options, if it is given. */

@@ -46,7 +46,11 @@ struct batch {
 	uint64_t ranked_ns; /* when a leader last looked for a better class */
 	uint64_t alarm_ns;  /* when the alarm goes off; 0: it was stopped */
 	uint64_t sleep_ns;  /* how long the leader sleeps, on average */
+	uint64_t woke_ns;   /* when the leader's last sleep ended */
 	bool slept;         /* the last wait was a sleep as leader */
+
+	/* Of a thread that stands by: waits in a row that did not help. */
+	unsigned needless;
 
 	/* A leader's yields: how many to omit, how many in a row have found
 	 * nothing, and how many have lasted long. */

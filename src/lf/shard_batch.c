@@ -201,9 +201,12 @@ measure_poll_gap(
 
 /* An average over about 8 sleeps. */
 static void
-measure_sleep(struct batch *b, uint64_t ns)
+measure_sleep(struct batch *b, uint64_t from_ns, uint64_t now_ns)
 {
+	uint64_t ns = now_ns - from_ns;
+
 	b->slept = false;
+	b->woke_ns = now_ns;
 	if (ns > SLEEP_MAX_NS)
 		ns = SLEEP_MAX_NS;
 	b->sleep_ns += ns / 8 - b->sleep_ns / 8;
@@ -240,7 +243,7 @@ batch_fetch(struct shard *shard, struct batch *b, enum batch_wait how,
 	}
 	self->now_ns = clock_now_ns();
 	if (b->slept)
-		measure_sleep(b, self->now_ns - from_ns);
+		measure_sleep(b, from_ns, self->now_ns);
 	batch_enter(b, n, self);
 	measure_poll_gap(shard, n, from_ns, self);
 	drain_mailbox(shard, b);

@@ -35,6 +35,17 @@ process_beside(
 	}
 }
 
+/* Whether the leader could have taken the fetched events as soon: it waits too,
+ * or has nothing left behind a turn that began just now. */
+static bool
+is_needless(const struct shard *shard, const struct pool_thread *self)
+{
+	return atomic_load_relaxed(&shard->asleep) ||
+	       (!shard_has_rest(shard) &&
+	           self->now_ns < atomic_load_relaxed(&shard->busy_since_ns) +
+	                              pool_wake_ns(shard->pool));
+}
+
 bool
 shard_wait_beside(struct shard *shard, struct pool_thread *self)
 {
@@ -44,6 +55,8 @@ shard_wait_beside(struct shard *shard, struct pool_thread *self)
 	bool any = false;
 
 	batch_fetch(shard, b, BATCH_BESIDE, self);
+	if (b->end > 0 || b->resumed)
+		b->needless = is_needless(shard, self) ? b->needless + 1 : 0;
 	/* The wake-up for an order may have come together with events, and
 	 * their turns may take long. */
 	if ((b->end > 0 || b->resumed) &&
@@ -102,16 +115,17 @@ shard_stand_by(struct shard *shard, struct pool_thread *self)
 	if (!begin_to_stand_by(shard, self))
 		return false;
 	turns_set_role(self, ROLE_STANDBY);
+	self->batch.needless = 0;
 	do {
 		any = shard_wait_beside(shard, self);
 		held = promotion_token(shard->promotion) == TOKEN_HELD;
 		may = may_stand_by(shard, self);
-	} while (any && held && may);
+	} while (any && held && may && self->batch.needless < POLICY_NEEDLESS);
 	/* The wake-up that ended this wait may concern the leader or other
 	 * threads that stand by.  Each thread passes it on in the same way. */
 	if (!may)
 		handle_set_wake(shard->set);
 	atomic_sub_relaxed(&shard->standbys, 1u);
 	shard_release(shard);
-	return any || !held || !may;
+	return !held || !may;
 }

@@ -61,7 +61,8 @@ bool shard_wait_beside(struct shard *shard, struct pool_thread *self);
 /* Under adaptive, for a thread that found the token held: waits in the handle
  * set beside the leader and runs what comes, as long as events do.  At most
  * `parallel` threads wait, the leader included.  Returns false if the thread is
- * to park instead: there is no room, or no event came for BESIDE_LOOK_MS. */
+ * to park instead: there is no room, no event came for BESIDE_LOOK_MS, or the
+ * leader could have taken the last events (POLICY_NEEDLESS). */
 bool shard_stand_by(struct shard *shard, struct pool_thread *self);
 
 /* Note: the guard asleep.

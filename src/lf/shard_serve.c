@@ -151,8 +151,8 @@ others_wait(const struct batch *b, const struct event_handler *h)
 	return false;
 }
 
-/* Calls a follower to stand by when events of others wait behind the turn of h
- * that the leader is about to run. */
+/* Calls a follower to stand by when the leader has not slept for a while, and
+ * events of others wait behind the turn of h that it is about to run. */
 static void
 call_for_help(struct shard *shard, const struct event_handler *h,
     struct pool_thread *self)
@@ -164,6 +164,7 @@ call_for_help(struct shard *shard, const struct event_handler *h,
 	    atomic_load_relaxed(&shard->sleepers) > 0 ||
 	    atomic_load_relaxed(&shard->policy) != POLICY_ADAPTIVE ||
 	    !room_for_more(shard, parked) ||
+	    self->now_ns < b->woke_ns + pool_awake_ns(shard->pool) ||
 	    self->now_ns < b->called_ns + pool_wake_ns(shard->pool) *
 	                                      POLICY_CALL_INTERVAL ||
 	    !others_wait(b, h))

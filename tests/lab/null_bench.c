@@ -145,6 +145,7 @@ start(const struct plan *plan)
 	    .policy = plan->policy,
 	    .promotion = plan->mutex ? &promotion_mutex : &promotion_futex,
 	    .wake_ns = policy_calibrate(),
+	    .awake_ns = POLICY_AWAKE_NS,
 	    .grace = grace_new(),
 	    .new_set = new_set,
 	};

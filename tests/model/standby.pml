@@ -9,7 +9,8 @@
  * The 50 ms of BESIDE_LOOK_MS pass when nobody else can move, and then nothing
  * may be left that a time-out alone would find: no handler in the mailbox, no
  * order, no token that is free while a thread stands by.  Or they pass before the
- * thread waits, and it parks.  Shown besides: what is brought is run, all threads
+ * thread waits, and it parks.  It may also park after any wait with events, as
+ * a thread does that does not help (POLICY_NEEDLESS).  Shown besides: what is brought is run, all threads
  * end.  Left out: policies and closed shards (both come with an order), the
  * number of threads that may stand by, and how many events each fetches.
  *

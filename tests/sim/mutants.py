@@ -155,6 +155,16 @@ MUTANTS = [
      "src/lf/shard_serve.c",
      "	shard_call_guard(shard);\n	shard_wake(shard); /* [P2] */\n",
      "	shard_call_guard(shard);\n"),
+    ("a thread that does not help goes on standing by",
+     "src/lf/shard_beside.c",
+     " && self->batch.needless < POLICY_NEEDLESS);", ");"),
+    ("a thread that does not help parks with events left",
+     "src/lf/shard_beside.c",
+     "	while ((h = batch_next(b, self)) || b->resumed) {\n"
+     "		if (!h) { ",
+     "	while (b->needless < POLICY_NEEDLESS &&\n"
+     "	       ((h = batch_next(b, self)) || b->resumed)) {\n"
+     "		if (!h) { "),
     ("a thread that stands by fetches many events after a long turn",
      "src/lf/shard_batch.c",
      "	    (long_ns > 0 && self->now_ns < long_ns + POLICY_LONG_SEEN_NS))\n",

@@ -70,6 +70,7 @@ choose_setup(struct setup *s)
 	s->policy = choose_policy(s);
 	s->order = (enum promotion_order)sim_random(3);
 	s->guard_ns = guard_ns[sim_random(4)];
+	s->awake_ns = one_in(4) ? 20000 : 0;
 	s->fakes = any(1, one_in(3) ? FAKES_MAX : 4);
 	long_turns = one_in(3);
 	for (unsigned i = 0; i < s->fakes; i++)

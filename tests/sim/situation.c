@@ -150,6 +150,23 @@ retire_the_leader(void)
 	world_settle();
 }
 
+/* The first thread stands by and takes single events, which the leader could
+ * have taken. */
+static void
+write_single_events(void)
+{
+	const struct shard *shard = pool_shard(world.pool, 0);
+
+	for (unsigned i = 0; i < 4 * POLICY_NEEDLESS; i++) {
+		world_write(&fakes[1], 1);
+		world_control(200000);
+	}
+	if (shard->standbys > 0)
+		sim_fail("a thread stands by, and the leader could have taken "
+		         "its events");
+	world_settle();
+}
+
 /* A long turn begins while a thread stands by, and an event is left. */
 static void
 leave_an_event(void)
@@ -253,6 +270,16 @@ static struct situation situations[] = {
             .manners = {{.busy_ns = 200000}}},
         .before = let_the_second_thread_lead,
         .search = retire_the_leader,
+    },
+    {
+        .name = "needless",
+        .setup = {.threads = 2,
+            .shards = 1,
+            .fakes = 2,
+            .policy = POLICY_ADAPTIVE,
+            .manners = {{.busy_ns = 200000}}},
+        .before = let_the_second_thread_lead,
+        .search = write_single_events,
     },
     {
         .name = "rest",

@@ -337,6 +337,7 @@ world_open(const struct setup *setup)
 	    .order = setup->order,
 	    .promotion = &promotion_checked,
 	    .wake_ns = 5000,
+	    .awake_ns = setup->awake_ns,
 	    .grace = world.grace,
 	    .new_set = new_set,
 	    .thread_init = begin_thread,

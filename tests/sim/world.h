@@ -48,6 +48,7 @@ struct setup {
 	enum promotion_order order;
 	bool lasting;      /* some turns take longer than the guard allows */
 	uint64_t guard_ns; /* between two looks of the guard */
+	uint64_t awake_ns; /* as in struct pool_options */
 	struct manner manners[FAKES_MAX];
 };
 

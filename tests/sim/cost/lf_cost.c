@@ -294,6 +294,7 @@ start_pool(const struct arguments *a)
 	    .policy = a->policy,
 	    .cpus = &cpus,
 	    .wake_ns = wake_cost_ns(&a->costs),
+	    .awake_ns = POLICY_AWAKE_NS,
 	    .grace = grace_new(),
 	    .new_set = wires_new_set,
 	    .thread_init = begin_thread,

@@ -350,22 +350,76 @@ stands_by_for_another_event(struct rig *rig)
 	return atomic_load_relaxed(&pool_shard(rig->pool, 0)->standbys) > 0;
 }
 
-/* As after a change of the pool's CPUs, while events come all the time. */
+/* Events come all the time while a thread stands by and the leader's wait is
+ * held. */
+static void
+start_with_events(struct rig *rig, enum held leader)
+{
+	start(rig, ORDER_LIFO);
+	call_a_follower(rig);
+	atomic_store_relaxed(&stage.held, (uint32_t)leader);
+}
+
+static void
+finish_with_events(struct rig *rig)
+{
+	atomic_store_relaxed(&stage.held, (uint32_t)NONE_HELD);
+	rig_finish(rig);
+}
+
+/* As after a change of the pool's CPUs. */
 static void
 a_thread_that_has_no_cpu_left_stops_standing_by(void **state)
 {
-	struct shard *shard;
+	struct rig rig;
+
+	(void)state;
+	start_with_events(&rig, LOOKS_HELD);
+	for (int i = 0; i < 3 * POLICY_NEEDLESS; i++)
+		assert_true(stands_by_for_another_event(&rig));
+	atomic_store_relaxed(&pool_shard(rig.pool, 0)->parallel, 1u);
+	assert_true(unit_wait(!stands_by_for_another_event(&rig)));
+	finish_with_events(&rig);
+}
+
+/* Followers that the leader has called for the second of two short events. */
+static uint64_t
+calls_after_sleep(struct rig *rig, uint64_t awake_ns)
+{
+	struct pool_status before, after;
+
+	assert_true(unit_wait(has_parked(rig)));
+	rig->pool->options.awake_ns = awake_ns;
+	pool_status(rig->pool, &before);
+	rig_feed_each(rig, 1, 2);
+	assert_true(unit_wait((rig_control(rig),
+	    is_done(rig->fakes[1]) && is_done(rig->fakes[2]))));
+	pool_status(rig->pool, &after);
+	return after.sum.wakes - before.sum.wakes;
+}
+
+static void
+a_leader_that_has_just_slept_calls_no_follower(void **state)
+{
 	struct rig rig;
 
 	(void)state;
 	start(&rig, ORDER_LIFO);
-	shard = pool_shard(rig.pool, 0);
-	call_a_follower(&rig);
-	atomic_store_relaxed(&stage.held, (uint32_t)LEADER_HELD);
-	atomic_store_relaxed(&shard->parallel, 1u);
-	assert_true(unit_wait(!stands_by_for_another_event(&rig)));
-	atomic_store_relaxed(&stage.held, (uint32_t)NONE_HELD);
+	rig_fake(&rig, run_neighbour);
+	assert_int_equal(calls_after_sleep(&rig, 3600 * (uint64_t)NS_PER_S), 0);
+	assert_int_equal(calls_after_sleep(&rig, 0), 1);
 	rig_finish(&rig);
+}
+
+static void
+a_thread_whose_events_the_leader_waits_for_parks(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	start_with_events(&rig, LEADER_HELD);
+	assert_true(unit_wait(!stands_by_for_another_event(&rig)));
+	finish_with_events(&rig);
 }
 
 /* Counted on the thread that stands by next, whose first wait there finds an
@@ -454,6 +508,8 @@ main(void)
 	    cmocka_unit_test(a_thread_that_stands_by_counts_a_poll_gap),
 	    cmocka_unit_test(with_classes_by_priority_no_thread_stands_by),
 	    cmocka_unit_test(a_thread_that_has_no_cpu_left_stops_standing_by),
+	    cmocka_unit_test(a_leader_that_has_just_slept_calls_no_follower),
+	    cmocka_unit_test(a_thread_whose_events_the_leader_waits_for_parks),
 	};
 
 	unit_watchdog();
