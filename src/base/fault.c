@@ -206,6 +206,7 @@ static const struct fault_variable {
     {"TLS_MEMORY", parse_failing, &failing[FAULT_TLS_MEMORY]},
     {"PIPE", parse_failing, &failing[FAULT_PIPE]},
     {"ANSWER", parse_failing, &failing[FAULT_ANSWER]},
+    {"PREPARE", parse_failing, &failing[FAULT_PREPARE]},
 };
 
 #define VARIABLES (sizeof(variables) / sizeof(variables[0]))
@@ -231,7 +232,7 @@ load_one(const char *variable, struct err *err)
 		           "LEAK_MEMORY, LEAK_FD, LONG_PAUSE, STOP_LOOP, "
 		           "STOP_KEEPER, HANG_FILES, ACCEPT, SOCKET, CONNECT, "
 		           "EPOLL_CTL, SLAB, "
-		           "PIPE, ANSWER, TLS_MEMORY",
+		           "PIPE, ANSWER, TLS_MEMORY, PREPARE",
 		    (int)len, name);
 	if (strlen(name + len) > VALUE_SIZE)
 		return err_set(err, "%s: too long", variable);

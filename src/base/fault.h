@@ -15,7 +15,7 @@
  *   LFPROXY_FAULT_LEAK_MEMORY=1   each session's end loses some memory
  *   LFPROXY_FAULT_LEAK_FD=1       one in a hundred loses a descriptor
  *   LFPROXY_FAULT_ACCEPT, _SOCKET, _CONNECT, _EPOLL_CTL, _SLAB, _PIPE,
- *   LFPROXY_FAULT_ANSWER, _TLS_MEMORY
+ *   LFPROXY_FAULT_ANSWER, _TLS_MEMORY, _PREPARE
  *       =ERROR[:SHARE][:after=N][:count=N]
  *
  * SHARE is a percentage, as in 1% or 0.05%.  A turn that is slow sleeps, or
@@ -47,6 +47,7 @@ enum fault_call {
 	FAULT_PIPE,       /* a pipe to splice through */
 	FAULT_ANSWER,     /* memory for an answer */
 	FAULT_TLS_MEMORY, /* an allocation of OpenSSL's */
+	FAULT_PREPARE,    /* a part of a reload (control/transition.h) */
 	FAULT_CALLS
 };
 

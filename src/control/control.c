@@ -443,12 +443,6 @@ control_timer(struct control *control)
 	return &control->task_timer;
 }
 
-struct dns *
-control_dns(struct control *control)
-{
-	return control->server_names.dns;
-}
-
 struct server_names *
 control_names(struct control *control)
 {

@@ -173,9 +173,6 @@ void control_loop_clear(struct control *control);
 /* Returns the timer for tasks of the control loop. */
 struct task_timer *control_timer(struct control *control);
 
-struct dns;
-/* Returns the resolver, for sources of servers; see resolve/dns.h. */
-struct dns *control_dns(struct control *control);
 /* Returns the state of the servers' names (server_names.h). */
 struct server_names *control_names(struct control *control);
 

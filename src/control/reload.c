@@ -17,11 +17,8 @@
 #include "control/limits.h"
 #include "control/list_diff.h"
 #include "control/list_load.h"
-#include "control/server_sockets.h"
-#include "control/syscall_filter.h"
 #include "control/tls_diff.h"
-#include "proxy/accept_limits.h"
-#include "proxy/accesslog.h"
+#include "control/transition.h"
 
 /* The time after which a reload is logged that waits for lists.  lfproxyctl
  * gives up after ten seconds. */
@@ -43,82 +40,6 @@ struct reload {
 	struct reload *next; /* ordered later; waits for this one */
 	void (*when_done)(bool ok, const struct reload_result *result);
 };
-
-/* Prepares everything that can fail: the model, pools, listeners and the
- * follower.  Takes ownership of the spec.  Returns NULL with errors: then
- * nothing has changed. */
-static struct model *
-prepare_reload(struct control *c, struct spec *spec, struct err_list *errors)
-{
-	struct model *model = control_prepare_model(c, spec, errors);
-	struct err err;
-
-	if (!model)
-		return NULL;
-	if (listeners_prepare(c->listeners, model, &err)) {
-		if (!pools_prepare(c->pools, spec, &err))
-			control_refuse(errors, err.text);
-		else if (!c->follower.prepare ||
-		         c->follower.prepare(c->follower.arg, spec, errors))
-			return model;
-		else
-			pools_cancel(c->pools);
-		listeners_cancel(c->listeners);
-	} else {
-		control_refuse(errors, err.text);
-	}
-	checker_cancel(c->checker);
-	model_free(model);
-	return NULL;
-}
-
-static void
-remember_closed(
-    struct control *c, const struct spec *before, struct changes *changes)
-{
-	uint32_t n = c->model->spec->global.closed_sessions;
-
-	if (n != before->global.closed_sessions &&
-	    !closed_rings_resize(&c->proxy.closed, n, c->grace))
-		changes_add(changes, true,
-		    "out of memory: fewer than %u closed sessions are "
-		    "remembered",
-		    n);
-}
-
-/* Sets the filter of system calls of the spec, which can become stricter, not
- * weaker. */
-static void
-filter_syscalls(const struct spec *spec, struct changes *changes)
-{
-	struct err err;
-
-	if (!syscall_filter_set(spec->global.seccomp, &err))
-		changes_add(changes, true, "global: %s", err.text);
-}
-
-/* Puts the model in force.  Lineups are published before frontends, so that a
- * session that begins under the new model finds its servers. */
-static void
-commit_reload(struct control *c, struct model *model, struct changes *changes)
-{
-	struct model *before = c->model;
-
-	control_publish_model(c, model);
-	pools_apply(c->pools, before->spec, model->spec, changes);
-	control_follow_limits(c);
-	listeners_commit(c->listeners, c->pools, changes);
-	/* Some wait because of the limits of the former frontend. */
-	acceptors_resume(&c->proxy);
-	remember_closed(c, before->spec, changes);
-	filter_syscalls(model->spec, changes);
-	if (c->follower.commit)
-		c->follower.commit(c->follower.arg, model->spec, changes);
-	control_retire_model(c, before);
-	tls_watch_follow(&c->tls_watch, model->spec);
-	list_watch_follow(&c->list_watch, model);
-	c->tls_upkeep.looked_ms = 0;
-}
 
 /* Logs each entry.  Returns the text, cut into its lines, which the caller
  * frees, or NULL when memory is short. */
@@ -207,37 +128,31 @@ put_in_force(struct control *c, struct spec *spec, struct reload_result *result)
 	const struct spec *before = c->model->spec;
 	unsigned maxconn_before = before->global.maxconn;
 	struct changes *changes = &result->changes;
-	struct model *model;
-	struct err err;
+	struct transition t = {.control = c,
+	    .spec = spec,
+	    .changes = changes,
+	    .errors = &result->errors,
+	    .before = c->model};
 
-	if (!control_may_change(c, &result->errors))
-		goto refused;
-	err_oom(&err);
-	if (!config_diff(before, spec, changes) ||
-	    !server_sockets_try(spec, false, &err)) {
-		control_refuse(&result->errors, err.text);
-		goto refused;
-	}
-	config_tell_edits(before, spec, changes);
-	if (!sets_prepare(c, spec, changes, &result->errors))
-		goto refused;
-	model = prepare_reload(c, spec, &result->errors);
-	if (!model) {
-		sets_cancel(c);
+	if (!control_may_change(c, &result->errors)) {
+		spec_free(spec);
 		return false;
 	}
+	if (!config_diff(before, spec, changes)) {
+		spec_free(spec);
+		return control_refuse(&result->errors, "out of memory");
+	}
+	config_tell_edits(before, spec, changes);
+	if (!transition_prepare(&t))
+		return false;
 	tls_diff(before, spec, changes);
 	spec_adopt_tls(spec, before);
 	/* Lists lose their contents to the model. */
 	config_warnings(spec, &result->warnings);
-	commit_reload(c, model, changes);
-	sets_commit(c);
+	transition_commit(&t);
 	server_names_warn(c, changes);
 	warn_of_budget(c, maxconn_before, changes);
 	return true;
-refused:
-	spec_free(spec);
-	return false;
 }
 
 /* Reports the result to the service manager, for `systemctl status`. */

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT
+ * See transition.h.
+ */
+#include "control/transition.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "control/control_internal.h"
+#include "control/limits.h"
+#include "control/server_sockets.h"
+#include "control/syscall_filter.h"
+#include "proxy/accept_limits.h"
+#include "proxy/accesslog.h"
+
+static bool
+try_server_sockets(struct transition *t)
+{
+	struct err err;
+
+	return server_sockets_try(t->spec, false, &err) ||
+	       control_refuse(t->errors, err.text);
+}
+
+/* -- sets of servers: they give the spec their servers -- */
+
+static bool
+prepare_sets(struct transition *t)
+{
+	return sets_prepare(t->control, t->spec, t->changes, t->errors);
+}
+
+static void
+cancel_sets(struct transition *t)
+{
+	sets_cancel(t->control);
+}
+
+static void
+commit_sets(struct transition *t)
+{
+	sets_commit(t->control);
+}
+
+/* -- the model, with names and checks of servers -- */
+
+static bool
+prepare_model(struct transition *t)
+{
+	struct spec *spec = t->spec;
+
+	t->spec = NULL;
+	t->model = control_prepare_model(t->control, spec, t->errors);
+	return t->model;
+}
+
+static void
+cancel_model(struct transition *t)
+{
+	checker_cancel(t->control->checker);
+	model_free(t->model);
+}
+
+static void
+publish_model(struct transition *t)
+{
+	control_publish_model(t->control, t->model);
+}
+
+static void
+retire_model(struct transition *t)
+{
+	control_retire_model(t->control, t->before);
+}
+
+/* -- pools -- */
+
+static bool
+prepare_pools(struct transition *t)
+{
+	struct err err;
+
+	return pools_prepare(t->control->pools, t->model->spec, &err) ||
+	       control_refuse(t->errors, err.text);
+}
+
+static void
+cancel_pools(struct transition *t)
+{
+	pools_cancel(t->control->pools);
+}
+
+static void
+apply_pools(struct transition *t)
+{
+	pools_apply(
+	    t->control->pools, t->before->spec, t->model->spec, t->changes);
+}
+
+/* -- listeners -- */
+
+static bool
+prepare_listeners(struct transition *t)
+{
+	struct err err;
+
+	return listeners_prepare(t->control->listeners, t->model, &err) ||
+	       control_refuse(t->errors, err.text);
+}
+
+static void
+cancel_listeners(struct transition *t)
+{
+	listeners_cancel(t->control->listeners);
+}
+
+static void
+commit_listeners(struct transition *t)
+{
+	struct control *c = t->control;
+
+	listeners_commit(c->listeners, c->pools, t->changes);
+	/* Some wait because of the limits of the former frontend. */
+	acceptors_resume(&c->proxy);
+}
+
+/* -- admin sockets and the HTTP port -- */
+
+static bool
+prepare_follower(struct transition *t)
+{
+	const struct control_follower *f = &t->control->follower;
+
+	return !f->prepare || f->prepare(f->arg, t->model->spec, t->errors);
+}
+
+static void
+commit_follower(struct transition *t)
+{
+	const struct control_follower *f = &t->control->follower;
+
+	if (f->commit)
+		f->commit(f->arg, t->model->spec, t->changes);
+}
+
+/* -- parts that only commit -- */
+
+static void
+follow_limits(struct transition *t)
+{
+	control_follow_limits(t->control);
+}
+
+static void
+remember_closed(struct transition *t)
+{
+	struct control *c = t->control;
+	uint32_t n = t->model->spec->global.closed_sessions;
+
+	if (n != t->before->spec->global.closed_sessions &&
+	    !closed_rings_resize(&c->proxy.closed, n, c->grace))
+		changes_add(t->changes, true,
+		    "out of memory: fewer than %u closed sessions are "
+		    "remembered",
+		    n);
+}
+
+/* Sets the filter of system calls of the spec, which can become stricter, not
+ * weaker. */
+static void
+filter_syscalls(struct transition *t)
+{
+	struct err err;
+
+	if (!syscall_filter_set(t->model->spec->global.seccomp, &err))
+		changes_add(t->changes, true, "global: %s", err.text);
+}
+
+static void
+follow_files(struct transition *t)
+{
+	struct control *c = t->control;
+
+	tls_watch_follow(&c->tls_watch, t->model->spec);
+	list_watch_follow(&c->list_watch, t->model);
+	c->tls_upkeep.looked_ms = 0;
+}
+
+/* -- all parts -- */
+
+/* A prepare that fails has undone its share, and has set errors. */
+static const struct participant {
+	const char *name;
+	bool (*prepare)(struct transition *t);
+	void (*commit)(struct transition *t);
+	void (*cancel)(struct transition *t);
+} participants[] = {
+    {"options of servers' sockets", try_server_sockets, NULL, NULL},
+    {"sets of servers", prepare_sets, NULL, cancel_sets},
+    {"model", prepare_model, publish_model, cancel_model},
+    {"pools", prepare_pools, apply_pools, cancel_pools},
+    {"limits", NULL, follow_limits, NULL},
+    {"listeners", prepare_listeners, commit_listeners, cancel_listeners},
+    {"ended sessions", NULL, remember_closed, NULL},
+    {"system calls", NULL, filter_syscalls, NULL},
+    {"admin and http sockets", prepare_follower, commit_follower, NULL},
+    {"former model", NULL, retire_model, NULL},
+    {"files", NULL, follow_files, NULL},
+    {"sources of sets", NULL, commit_sets, NULL},
+};
+
+#define PARTICIPANTS (sizeof(participants) / sizeof(participants[0]))
+
+static bool
+prepare_one(struct transition *t, const struct participant *p)
+{
+	if (!p->prepare)
+		return true;
+	if (!fault_fails(FAULT_PREPARE))
+		return p->prepare(t);
+	err_list_add(t->errors, NULL, 0, "%s: %s", p->name, strerror(errno));
+	return false;
+}
+
+bool
+transition_prepare(struct transition *t)
+{
+	size_t i = 0;
+
+	while (i < PARTICIPANTS && prepare_one(t, &participants[i]))
+		i++;
+	if (i == PARTICIPANTS)
+		return true;
+	while (i-- > 0)
+		if (participants[i].cancel)
+			participants[i].cancel(t);
+	spec_free(t->spec);
+	return false;
+}
+
+void
+transition_commit(struct transition *t)
+{
+	for (size_t i = 0; i < PARTICIPANTS; i++)
+		if (participants[i].commit)
+			participants[i].commit(t);
+}
