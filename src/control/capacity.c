@@ -276,8 +276,8 @@ find_pool(
 	snprintf(row->of, sizeof(row->of), "pool %.200s", pool_name(pool));
 	row->unit = CAPACITY_THREADS;
 	row->note = "busy on average, in the last two seconds";
-	return set_row(row, "threads", load->milli * 1e-3, pool_threads(pool),
-	    &load->trend, 1e-3);
+	return set_row(row, "threads", load->milli * 1e-3,
+	    pools_own_threads(c->pools, pool), &load->trend, 1e-3);
 }
 
 static enum found

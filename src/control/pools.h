@@ -137,6 +137,8 @@ bool pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
  * ones as their number.  Returns out. */
 const char *pools_threads_text(const struct pools *pools,
     const struct pool *pool, char out[THREADS_TEXT_SIZE]);
+/* Returns the number of the pool's threads without the spare ones. */
+unsigned pools_own_threads(const struct pools *pools, const struct pool *pool);
 /* Returns whether the threads are automatic. */
 bool pools_threads_are_auto(const struct pools *pools, const struct pool *pool);
 /* Gets the range of threads of an autoscaled pool.  Returns false if the pool

@@ -51,9 +51,6 @@ void pools_watch(struct pools *pools);
 /* Ends the pool's threads, and frees the pool and its entry. */
 void pools_entry_drop(struct pools *pools, struct pools_entry *entry);
 
-/* Returns the number of the pool's threads without the spare ones. */
-unsigned pools_own_threads(const struct pools *pools, const struct pool *pool);
-
 /* Forgets the measured load of the pool's shards and sessions, because the
  * shards change.  Defined in pools_shift.c. */
 void pools_shift_forget(struct pools_entry *entry);
