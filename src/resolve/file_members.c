@@ -47,7 +47,7 @@ put_member(
 static char *__attribute__((format(printf, 3, 4)))
 make_wrong(const struct parsing *p, const char *key, const char *fmt, ...)
 {
-	char *why = NULL, *texts = NULL;
+	char *why = NULL, *texts = NULL, shown[81];
 	va_list args;
 
 	va_start(args, fmt);
@@ -56,13 +56,12 @@ make_wrong(const struct parsing *p, const char *key, const char *fmt, ...)
 	va_end(args);
 	if (why)
 		printable_clean(why, '?');
-	if (!why || asprintf(&texts, "%.80s%c%s", key, '\0', why) < 0)
+	printable_copy(shown, sizeof(shown), key, '?');
+	if (!why || asprintf(&texts, "%s%c%s", shown, '\0', why) < 0) {
 		texts = NULL;
-	free(why);
-	if (texts)
-		printable_clean(texts, '?');
-	else
 		err_oom(p->err);
+	}
+	free(why);
 	return texts;
 }
 

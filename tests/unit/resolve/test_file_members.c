@@ -103,6 +103,10 @@ a_wrong_line_is_left_out_alone(void **state)
 	    {"app2 10.0.0.2:80 weight=3 # line 6", "line 6",
 	        "'app2' is not an address; a line begins with the address, "
 	        "without a name, as in 10.0.0.1:80 weight=5"},
+	    /* U+202E, three bytes, becomes one. */
+	    {"x? 10.0.0.5:80", "line 7",
+	        "'x?' is not an address; a line begins with the address, "
+	        "without a name, as in 10.0.0.1:80 weight=5"},
 	};
 	struct file_members m;
 	struct err err;
@@ -110,10 +114,11 @@ a_wrong_line_is_left_out_alone(void **state)
 	(void)state;
 	assert_true(parse("10.0.0.1:80\napp2 10.0.0.2:80 weight=3\na\x01z\n"
 	                  "10.0.0.1:80 weight=2\n10.0.0.4:80\n"
-	                  "app2 10.0.0.2:80 weight=3\n",
+	                  "app2 10.0.0.2:80 weight=3\n"
+	                  "x\xe2\x80\xae 10.0.0.5:80\n",
 	    &m, &err));
 	assert_int_equal(m.n, UNIT_N(found));
-	assert_int_equal(m.wrong_n, 4);
+	assert_int_equal(m.wrong_n, 5);
 	for (size_t i = 0; i < m.n; i++) {
 		assert_string_equal(m.all[i].key, found[i].key);
 		assert_string_equal(m.all[i].note, found[i].note);
