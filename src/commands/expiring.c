@@ -17,7 +17,7 @@
 	"set server, set weight, set maxconn, set rate-limit, set pool, and "  \
 	"enable or disable server, health, agent, frontend"
 
-#define BY_FILE "the file says so since then"
+#define BY_FILE "the file has set it since then"
 
 struct expiring_change *
 expiring_at(struct list *node)

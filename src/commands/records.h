@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What outlives a process: everything that an upgrade or the state file passes
- * on to the next process, and what neither does.
+ * The table of records: all that an upgrade or the state file passes on to the
+ * next process.  A list of things that neither passes on stands below it.
  *
  * An upgrade sends the parts of control.h as texts, and the last part as
  * messages of their own (control/session_sender.h).  The state file

@@ -62,7 +62,7 @@ void setting_read(
 void setting_command(enum setting_id id, const struct setting *setting,
     const char *value, char *out, size_t size);
 
-/* What the options of `set server` set. */
+/* Describe what an option of `set server` sets. */
 enum setting_answer describe_addr(struct call *call, struct setting *ret);
 enum setting_answer describe_check_addr(struct call *call, struct setting *ret);
 enum setting_answer describe_check_port(struct call *call, struct setting *ret);

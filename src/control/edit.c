@@ -265,8 +265,8 @@ control_del_server(
 		ENSURE(++at < b->singles_n);
 	memmove(&list[at], &list[at + 1],
 	    (b->servers_n - at - 1) * sizeof(list[0]));
-	/* Its name stays noted if the change fails, which has no effect as long
-	 * as the server is there. */
+	/* If the change fails, the name stays noted, which has no effect as
+	 * long as the server is there. */
 	if (!config_note_deleted(b, server->spec)) {
 		free(list);
 		return control_refuse(errors, "out of memory");

@@ -47,7 +47,8 @@ ejections_read(struct control *control, const char *line, struct err *err)
 	    .back_ms = later_from_wall_ms(later_number(line, "back"))};
 
 	if (!server)
-		return err_set(err, "there is no such server");
+		return err_set(
+		    err, "the configuration has no server of that name");
 	if (!later_text(line, "address", address, sizeof(address)) ||
 	    strcmp(address, addr_text(server_addr(server), present)) != 0)
 		return err_set(err, "the server has another address");

@@ -22,8 +22,8 @@ struct control;
 
 struct transition {
 	struct control *control;
-	/* What is to be in force.  The transition owns the spec until the model
-	 * does. */
+	/* The spec and the model to come.  The transition owns the spec until
+	 * the model does. */
 	struct spec *spec;
 	struct changes *changes; /* for what a comparison does not show */
 	struct err_list *errors;

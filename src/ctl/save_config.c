@@ -357,7 +357,7 @@ ctl_save_config(const char *where, bool dry_run)
 
 	list_init(&s.files);
 	status = save_once(&s);
-	/* What was changed of a new server, now that it has a line. */
+	/* Save changes of a new server, which has a line now. */
 	s.again = s.next > 0 && !dry_run;
 	if (status == CTL_OK && s.again)
 		status = save_once(&s);

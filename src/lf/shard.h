@@ -49,7 +49,7 @@ struct batch {
 	uint64_t woke_ns;   /* when the leader's last sleep ended */
 	bool slept;         /* the last wait was a sleep as leader */
 
-	/* Of a thread that stands by: waits in a row that did not help. */
+	/* Waits in a row that did not help, while the thread stands by. */
 	unsigned needless;
 
 	/* A leader's yields: how many to omit, how many in a row have found

@@ -72,8 +72,8 @@ agent_rules_of(
 	return agent_rules_at(backend, server, &server->addr);
 }
 
-/* Where a check or agent connects by its options: the server's own, else its
- * backend's; AF_UNSPEC and 0: where sessions do. */
+/* The address and port of a check or agent by its options: the server's own,
+ * else its backend's; AF_UNSPEC and 0: those of sessions. */
 struct check_place {
 	const struct addr *addr; /* borrowed from the specs */
 	unsigned port;

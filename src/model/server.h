@@ -49,8 +49,8 @@ struct server_settings {
 	struct server_setting admin;   /* enum server_admin */
 };
 
-/* Where a check or agent connects: AF_UNSPEC and 0: as the file says.  base:
- * the file's values when these were set. */
+/* An operator's address and port for a check or agent; AF_UNSPEC and 0: the
+ * file's.  base: the file's values when these were set. */
 struct place_override {
 	struct addr addr, base_addr;
 	unsigned port, base_port;

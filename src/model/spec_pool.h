@@ -21,7 +21,7 @@ struct pool_spec {
 	/* The CPUs of `threads = auto`, for each of which there is a thread, or
 	 * two (pool_text.h); 0: not auto. */
 	unsigned threads_auto;
-	/* Its sessions make TLS handshakes, with clients or with servers. */
+	/* The pool's sessions make TLS handshakes, with clients or servers. */
 	bool has_tls;
 	/* `2..8`: the pool grows and shrinks between these numbers of threads;
 	 * it starts with threads_min, in one class.  Both 0: the number is

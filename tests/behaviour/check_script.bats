@@ -193,7 +193,7 @@ no_zombies() {
 	wait_for 10 test -s "$T/pid"
 	kill -KILL "$LFPROXY_PID"
 	wait_for 10 ended "$(cat "$T/pid")"
-	wait "$LFPROXY_PID" || true
+	wait "$LFPROXY_PID" || [ $? -eq 137 ]
 	LFPROXY_PID=
 }
 

@@ -253,7 +253,7 @@ print(len(ids), ids[0], ids[-1])')"
 	    >"$T/answers"
 	grep -q '^50 (initial 100)$' "$T/answers"
 	grep -q '^70 (initial 70)$' "$T/answers"
-	audited "expired: server app/b weight stays 70: the file says so since then"
+	audited "expired: server app/b weight stays 70: the file has set it since then"
 	equal "waiting" 4 "$(grep -c '^[0-9]* .* -> .* in ' "$T/answers")"
 	wait_for 30 nothing_of "show expiring"
 	weight_is 100
@@ -275,7 +275,7 @@ print(len(ids), ids[0], ids[-1])')"
 	wait_for 30 nothing_of "show expiring"
 	weight_is 50 50
 	shows "show pool" 'threads +3'
-	audited "expired: server app/a weight stays 50: the file says so since then"
+	audited "expired: server app/a weight stays 50: the file has set it since then"
 	audited "expired: server app/b weight stays 60: it no longer exists"
 }
 

@@ -37,7 +37,7 @@ stop_control_thread() {
 kill_lfproxy() {
 	is_deaf
 	kill -KILL "$LFPROXY_PID"
-	wait "$LFPROXY_PID" || true
+	wait "$LFPROXY_PID" || [ $? -eq 137 ]
 	LFPROXY_PID=
 }
 

@@ -45,7 +45,7 @@ short_turns_do_not_wait() {
 	    "$(main '0 < p["long_waiting"] == p["long_waits"]')"
 	end ask
 	kill -KILL "$LFPROXY_PID"
-	wait "$LFPROXY_PID" || true
+	wait "$LFPROXY_PID" || [ $? -eq 137 ]
 	LFPROXY_PID=
 }
 

@@ -158,7 +158,7 @@ another_content_keeps_what_was_added(void **state)
 	assert_true(has(l, "10.0.0.1"));
 	assert_int_equal(acl_list_changes(l).deleted, 0);
 	assert_int_equal(acl_list_changes(l).added, 1);
-	/* What was read as well is the content's. */
+	/* An added entry that is read as well belongs to the content. */
 	acl_list_publish(l, content_of("11.0.0.0/8"), grace);
 	assert_false(has(l, "192.0.2.1"));
 	assert_true(has(l, "192.0.2.2"));

@@ -170,8 +170,8 @@ edits_that_are_in_the_file(unsigned n)
 	return from;
 }
 
-/* What a file has now that commands have deleted all of its servers and added
- * as many others: nothing but these servers, so no change. */
+/* Commands have deleted all servers of the file and added as many others.  The
+ * drift is these servers, and no change of the file. */
 static uint64_t
 drift_beside_edits(unsigned n)
 {

@@ -562,7 +562,7 @@ without_the_right_to_return_spare_threads_stay_nicer(void **state)
 	assert_true(pool_set_long_nice(rig.pool, 0, &err));
 	assert_true(unit_wait(threads_are(&rig, 4)));
 	see_nice_of_both(&rig, own, own);
-	/* Those that wait are not lost when the threads apart go. */
+	/* Handlers that wait are not lost when the threads apart go. */
 	assert_true(pool_set_long_nice(rig.pool, 5, &err));
 	memset(&turns, 0, sizeof(turns));
 	for (unsigned i = 0; i < 4; i++)

@@ -382,7 +382,7 @@ finish_with_events(struct rig *rig)
 	rig_finish(rig);
 }
 
-/* As after a change of the pool's CPUs. */
+/* The same happens after a change of the pool's CPUs. */
 static void
 a_thread_that_has_no_cpu_left_stops_standing_by(void **state)
 {
