@@ -3,6 +3,7 @@
 """Runs fuzz targets, and says what they have come to.
 
     fuzz.py BUILD [--runs N] [--seconds S] [--only NAMES]   make up inputs
+                                                (FUZZ_SEED=N: the same ones)
     fuzz.py BUILD --minimize [--only NAMES]     take what they found into the
                                                 stored corpus
 
@@ -36,6 +37,7 @@ HEADER = (f"{'target':8} {'inputs':>9} {'seconds':>8} {'a second':>9} "
 def command(build, target, *args):
     line = [str(build / "fuzz" / target), "-close_fd_mask=2", "-timeout=60",
             "-rss_limit_mb=3000", "-print_final_stats=1", "-entropic=0",
+            f"-seed={os.environ.get('FUZZ_SEED', 0)}",
             f"-max_len={INPUT_BYTES.get(target, INPUT_BYTES_ELSE)}",
             f"-detect_leaks={int(target not in STATEFUL)}",
             # Seconds: a busy machine makes inputs slow.
@@ -55,6 +57,15 @@ def run(line):
 def last(pattern, text):
     found = re.findall(pattern, text)
     return int(found[-1]) if found else 0
+
+
+def reason(text):
+    """What a run printed about its finding: the error, where, and the input."""
+    lines = re.findall(r"^.*(?:ERROR:|runtime error:|ALARM:|SUMMARY:|"
+                       r"Assertion|Base64:| in .* \S*(?:src|tests)/).*$",
+                       text, re.M)
+    return "\n".join(f"  {line.strip()[:300]}" for line in
+                     lines[:10] + lines[10:][-2:])
 
 
 def fuzz(build, target, runs, seconds):
@@ -79,6 +90,8 @@ def fuzz(build, target, runs, seconds):
           f"{edges:6} {of:6} {kept:7} {len(new):9}", flush=True)
     for path in new:
         print(f"  {path}: {build / 'fuzz' / target} {path} shows why")
+    if new:
+        print(reason(text), flush=True)
     if code != 0 and not new:
         print(f"  ended with {code}:\n{text[-2000:]}")
     return len(new) + (code != 0 and not new)
