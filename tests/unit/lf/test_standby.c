@@ -382,6 +382,21 @@ finish_with_events(struct rig *rig)
 	rig_finish(rig);
 }
 
+/* Whether a thread stands by during many events.  A busy machine may keep it
+ * from its CPU until it parks: then the next try calls it again. */
+static bool
+keeps_standing_by(struct rig *rig)
+{
+	for (int i = 0; i < 3 * POLICY_NEEDLESS; i++)
+		if (!stands_by_for_another_event(rig)) {
+			atomic_store_relaxed(&stage.held, (uint32_t)NONE_HELD);
+			call_a_follower(rig);
+			atomic_store_relaxed(&stage.held, (uint32_t)LOOKS_HELD);
+			return false;
+		}
+	return true;
+}
+
 /* The same happens after a change of the pool's CPUs. */
 static void
 a_thread_that_has_no_cpu_left_stops_standing_by(void **state)
@@ -390,8 +405,7 @@ a_thread_that_has_no_cpu_left_stops_standing_by(void **state)
 
 	(void)state;
 	start_with_events(&rig, LOOKS_HELD);
-	for (int i = 0; i < 3 * POLICY_NEEDLESS; i++)
-		assert_true(stands_by_for_another_event(&rig));
+	assert_true(unit_wait(keeps_standing_by(&rig)));
 	atomic_store_relaxed(&pool_shard(rig.pool, 0)->parallel, 1u);
 	assert_true(unit_wait(!stands_by_for_another_event(&rig)));
 	finish_with_events(&rig);
