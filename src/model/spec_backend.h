@@ -145,6 +145,7 @@ struct backend_spec {
 	uint64_t timeout_queue_ms; /* 0: timeout_connect; or QUEUE_NEVER */
 	uint64_t timeout_server_ms;
 	uint64_t timeout_server_fin_ms;
+	bool half_close; /* as in struct frontend_spec; both have to allow it */
 	/* Replaces timeout_client and timeout_server while both directions are
 	 * open; 0: it does not. */
 	uint64_t timeout_tunnel_ms;

@@ -51,6 +51,7 @@ struct frontend_spec {
 	enum splice_mode splice;
 	uint64_t timeout_client_ms;
 	uint64_t timeout_client_fin_ms;
+	bool half_close; /* a session goes on after the end of one side */
 	/* The longest life of a session; 0: no limit.  The jitter shortens it
 	 * by up to that many percent. */
 	uint64_t max_age_ms;

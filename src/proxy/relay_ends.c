@@ -46,9 +46,7 @@ pass_on_end(struct session *s, enum handle_side from, struct pool_thread *self)
 static struct verdict
 end_broken(struct session *s, struct pool_thread *self)
 {
-	enum handle_side gone = side_is_broken(&s->side[HANDLE_CLIENT])
-	                            ? HANDLE_CLIENT
-	                            : HANDLE_SERVER;
+	enum handle_side gone = session_side_gone(s);
 	struct side *left = &s->side[!gone];
 
 	if (side_is_broken(left) ||
@@ -56,6 +54,30 @@ end_broken(struct session *s, struct pool_thread *self)
 		return verdict_close((enum close_cause)s->cause);
 	if (s->state != SESSION_FLUSHING)
 		left->active_ms = turn_now_ms(self);
+	session_set_state(s, SESSION_FLUSHING, self);
+	return verdict(STEP_WAIT);
+}
+
+/* Returns whether a session goes on after the end of one side.  A session that
+ * has begun to end in another process goes on to do so. */
+static bool
+half_closes(const struct session *s)
+{
+	return s->frontend->spec->half_close &&
+	       session_backend(s)->spec->half_close &&
+	       s->state != SESSION_FLUSHING;
+}
+
+/* Ends the session once the peer of the side that is left has acknowledged our
+ * FIN, and with it all bytes: a peer that goes on sending makes the kernel
+ * reset the connection, which would discard them. */
+static struct verdict
+end_both(struct session *s, struct pool_thread *self)
+{
+	const struct side *left = &s->side[!session_side_gone(s)];
+
+	if (sock_unacknowledged(left->fd) == 0)
+		return verdict_close(CAUSE_DONE);
 	session_set_state(s, SESSION_FLUSHING, self);
 	return verdict(STEP_WAIT);
 }
@@ -77,7 +99,13 @@ relay_pass_on_ends(struct session *s, bool more, struct pool_thread *self)
 	pass_on_end(s, HANDLE_CLIENT, self);
 	pass_on_end(s, HANDLE_SERVER, self);
 	/* The announcement of an end may have shown that a side is gone. */
-	return verdict(more || relay_any_broken(s) ? STEP_MORE : STEP_WAIT);
+	if (relay_any_broken(s))
+		return verdict(STEP_MORE);
+	if ((side_is_shut(&s->side[HANDLE_CLIENT]) ||
+	        side_is_shut(&s->side[HANDLE_SERVER])) &&
+	    !half_closes(s))
+		return end_both(s, self);
+	return verdict(more ? STEP_MORE : STEP_WAIT);
 }
 
 /* The budget is not used up: no byte was moved to or from the server. */

@@ -140,9 +140,9 @@ enum session_state { SESSION_STATES_TABLE(X) };
 	X(RELAYING, QUEUED, "the server ended unused; no other has room")      \
 	X(RELAYING, PAUSING, "the server ended unused; a backup will follow")  \
 	X(RELAYING, FREE, "closed")                                            \
-	X(CLIENT_EOF, FLUSHING, "one side has reset the connection")           \
+	X(CLIENT_EOF, FLUSHING, "one side was reset, or half_close is off")    \
 	X(CLIENT_EOF, FREE, "closed")                                          \
-	X(SERVER_EOF, FLUSHING, "one side has reset the connection")           \
+	X(SERVER_EOF, FLUSHING, "one side was reset, or half_close is off")    \
 	X(SERVER_EOF, FREE, "closed")                                          \
 	X(FLUSHING, FLUSHING, "not everything was acknowledged so far")        \
 	X(FLUSHING, FREE, "closed")
@@ -385,6 +385,19 @@ session_client_reset(const struct session *s)
 	const struct side *client = &s->side[HANDLE_CLIENT];
 
 	return client->error && client->tcp;
+}
+
+/* Returns the side whose reset, or else whose end, ends the session. */
+static inline enum handle_side
+session_side_gone(const struct session *s)
+{
+	const struct side *client = &s->side[HANDLE_CLIENT];
+	const struct side *server = &s->side[HANDLE_SERVER];
+
+	return side_is_broken(client) ||
+	               (!side_is_broken(server) && side_is_shut(server))
+	           ? HANDLE_CLIENT
+	           : HANDLE_SERVER;
 }
 
 /* Returns whether bytes are pending that the side could not take so far. */

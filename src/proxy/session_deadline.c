@@ -281,9 +281,9 @@ session_relay_timeout(struct session *s, struct pool_thread *self)
 	uint64_t server = side_ends_ms(s, HANDLE_SERVER, proxy, now_ms);
 
 	if (s->state == SESSION_FLUSHING) {
-		bool client_broken = side_is_broken(&s->side[HANDLE_CLIENT]);
+		bool client_gone = session_side_gone(s) == HANDLE_CLIENT;
 
-		return (client_broken ? server : client) <= now_ms
+		return (client_gone ? server : client) <= now_ms
 		           ? verdict_close((enum close_cause)s->cause)
 		           : verdict(STEP_RELAY);
 	}

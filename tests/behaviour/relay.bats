@@ -416,3 +416,63 @@ set_pool() {
 	stop_lfproxy || fail "valgrind: $(cat "$T/valgrind")"
 	equal "what valgrind says" "" "$(cat "$T/valgrind")"
 }
+
+# half_closed LINE_OF_DEFAULTS LINE_OF_BACKEND SERVER: a session ends with the
+# end of one side, the client's or the server's.
+half_closed() {
+	DEFAULTS=$1 BACKEND=$2$'\ncheck = off' web "$3"
+	if [ "$3" = ends ]; then
+		spawn client "$TOOLS/badclient" idle \
+		    "127.0.0.1:$(port web)" --count 1 --deadline 600
+	else
+		spawn client socat -t 600 - "TCP:127.0.0.1:$(port web)"
+	fi
+	last_session
+	equal "the code" -- "${S[code]}"
+	stop_lfproxy
+}
+
+# bats test_tags=covered
+@test "relay: with half_close = off the end of either side ends both" {
+	local server
+
+	start_bad ends half-close
+	start_bad stays never-read
+	for server in ends stays; do
+		half_closed 'half_close = off' '' "$server"
+		half_closed '' 'half_close = off' "$server"
+	done
+}
+
+# A server with a small receive buffer that sends, and reads only when it may.
+start_late_reader() {
+	mkfifo "$T/read"
+	serve "$1" python3 -B -c '
+import socket, sys
+listener = socket.socket()
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+listener.bind(("127.0.0.1", 0))
+listener.listen()
+print("listening on 127.0.0.1:%d" % listener.getsockname()[1], flush=True)
+peer = listener.accept()[0]
+open(sys.argv[1]).read()
+peer.sendall(b"not read by anyone any more")
+got = 0
+while piece := peer.recv(65536):
+    got += len(piece)
+print("got", got, flush=True)' "$T/read"
+}
+
+@test "relay: half_close = off loses no byte that came before the end" {
+	start_late_reader a
+	GLOBAL="admin = $T/admin.sock" DEFAULTS='half_close = off' \
+	    web "a sndbuf=1m"
+	spawn client sh -c "head -c 100000 /dev/zero |
+	    socat -t 600 - TCP:127.0.0.1:$(port web)"
+	# The server has some kilobytes, and the kernel has the others.
+	wait_for 10 eval '"$CTL" -S "$T/admin.sock" show sess | grep -qF "scb=[9"'
+	echo >"$T/read"
+	wait_for 10 grep -qx "got 100000" "$T/a.out"
+	last_session
+	equal "the code" -- "${S[code]}"
+}

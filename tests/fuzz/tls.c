@@ -86,10 +86,12 @@ make_world(void)
 	unlink(path);
 	w->client_ctx = SSL_CTX_new(TLS_client_method());
 	ENSURE(w->context && w->client_ctx);
-	w->frontend_spec = (struct frontend_spec){
-	    .timeout_client_ms = 60000, .timeout_client_fin_ms = 60000};
-	w->backend_spec = (struct backend_spec){
-	    .timeout_server_ms = 60000, .timeout_server_fin_ms = 60000};
+	w->frontend_spec = (struct frontend_spec){.timeout_client_ms = 60000,
+	    .timeout_client_fin_ms = 60000,
+	    .half_close = true};
+	w->backend_spec = (struct backend_spec){.timeout_server_ms = 60000,
+	    .timeout_server_fin_ms = 60000,
+	    .half_close = true};
 	w->backend.spec = &w->backend_spec;
 	w->server.backend = &w->backend;
 	w->server.state = &w->server_state;

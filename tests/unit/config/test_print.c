@@ -77,6 +77,7 @@ every_default_is_printed(void **state)
 	    "disabled = off\n"
 	    "timeout_client = 5m\n"
 	    "timeout_client_fin = 30s\n"
+	    "half_close = on\n"
 	    "timeout_hello = 5s\n"
 	    "timeout_handshake = 10s\n"
 	    "handshakes = 0\n"
@@ -134,6 +135,7 @@ every_default_is_printed(void **state)
 	    "timeout_connect = 5s\n"
 	    "timeout_server = 5m\n"
 	    "timeout_server_fin = 5m\n"
+	    "half_close = on\n"
 	    "timeout_drain = 1h\n"
 	    "; timeout_tunnel is not set: timeout_client and timeout_server "
 	    "hold\n");

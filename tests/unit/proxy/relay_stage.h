@@ -55,10 +55,12 @@ set_up(void **state)
 
 	(void)state;
 	memset(st, 0, sizeof(*st));
-	st->frontend_spec = (struct frontend_spec){
-	    .timeout_client_ms = 60000, .timeout_client_fin_ms = 60000};
-	st->backend_spec = (struct backend_spec){
-	    .timeout_server_ms = 60000, .timeout_server_fin_ms = 60000};
+	st->frontend_spec = (struct frontend_spec){.timeout_client_ms = 60000,
+	    .timeout_client_fin_ms = 60000,
+	    .half_close = true};
+	st->backend_spec = (struct backend_spec){.timeout_server_ms = 60000,
+	    .timeout_server_fin_ms = 60000,
+	    .half_close = true};
 	st->backend.spec = &st->backend_spec;
 	st->server.backend = &st->backend;
 	st->server.state = &st->server_state;

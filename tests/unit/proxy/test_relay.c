@@ -146,6 +146,41 @@ a_fast_open_without_its_cookie_goes_on(void **state)
 	expect(HANDLE_SERVER, "one");
 }
 
+static void
+end_of(enum handle_side which)
+{
+	assert_int_equal(shutdown(stage.peer[which], SHUT_WR), 0);
+	stage.session->side[which].readable = true;
+	stage.session->side[which].read_on = true;
+}
+
+static void
+the_end_of_either_side_may_end_both(void **state)
+{
+	struct stage *st = &stage;
+	char byte;
+
+	(void)state;
+	st->frontend_spec.half_close = false;
+	assert_int_equal(send(st->peer[HANDLE_SERVER], "last", 4, 0), 4);
+	end_of(HANDLE_SERVER);
+	assert_int_equal(relay_step(st->session, &st->self).step, STEP_CLOSE);
+	expect(HANDLE_CLIENT, "last");
+	assert_int_equal(recv(st->peer[HANDLE_CLIENT], &byte, 1, 0), 0);
+}
+
+static void
+a_backend_may_end_both(void **state)
+{
+	(void)state;
+	end_of(HANDLE_CLIENT);
+	expect_wait(relay_step(stage.session, &stage.self));
+	assert_int_equal(stage.session->state, SESSION_CLIENT_EOF);
+	stage.backend_spec.half_close = false;
+	assert_int_equal(
+	    relay_step(stage.session, &stage.self).step, STEP_CLOSE);
+}
+
 int
 main(void)
 {
@@ -155,6 +190,8 @@ main(void)
 	    T(a_line_is_due_behind_another_deadline),
 	    T(bytes_behind_a_descriptor_do_not_stay),
 	    T(a_fast_open_without_its_cookie_goes_on),
+	    T(the_end_of_either_side_may_end_both),
+	    T(a_backend_may_end_both),
 	};
 
 	unit_watchdog();
