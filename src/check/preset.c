@@ -10,9 +10,9 @@
 static const char *const redis_steps[] = {"send \"*1\\r\\n$4\\r\\nPING\\r\\n\"",
     "refuse regex \"\\A-\"", "expect \"+PONG\"", NULL};
 static const char *const smtp_steps[] = {"refuse regex \"^[45]\\d\\d\"",
-    "expect regex \"^220 .*\\n\"", "send \"EHLO lfproxy\\r\\n\"",
-    "refuse regex \"^[45]\\d\\d\"", "expect regex \"^250 .*\\n\"",
-    "send \"QUIT\\r\\n\"", "expect regex \"^221\"", NULL};
+    "expect regex \"^220 .*\\n\"", "", "refuse regex \"^[45]\\d\\d\"",
+    "expect regex \"^250 .*\\n\"", "send \"QUIT\\r\\n\"",
+    "expect regex \"^221\"", NULL};
 /* The server speaks first: the length of a packet, its number 0, and then
  * version 10 of the protocol or an error. */
 static const char *const mysql_steps[] = {
@@ -20,7 +20,13 @@ static const char *const mysql_steps[] = {
     "expect regex \"(?s)\\A...\\x00\\x0a\"", NULL};
 /* After StartupMessage the server asks for a password, or reports an error. */
 static const char *const postgresql_steps[] = {
-    "refuse regex \"\\AE\"", "expect regex \"\\AR\"", NULL};
+    "", "refuse regex \"\\AE\"", "expect regex \"\\AR\"", NULL};
+
+static void
+write_smtp_hello(const struct check_spec *check, char out[CHECK_STEP_SIZE])
+{
+	snprintf(out, CHECK_STEP_SIZE, "send \"EHLO %s\\r\\n\"", check->hello);
+}
 
 /* Writes PostgreSQL's StartupMessage, version 3.0, with the user. */
 static void
@@ -97,12 +103,13 @@ const struct check_preset check_presets[CHECK_KINDS] = {
         .traits = STEPS_TRAITS, .steps = redis_steps},
     [CHECK_POSTGRESQL] = {"postgresql", &check_talk_ops,
         .traits = STEPS_TRAITS | CHECK_LOGS_IN, .steps = postgresql_steps,
-        .write_first_step = write_postgresql_startup},
+        .write_step = write_postgresql_startup},
     [CHECK_MYSQL] = {"mysql", &check_talk_ops,
         .traits = STEPS_TRAITS, .steps = mysql_steps,
         .read_verdict = read_mysql_verdict},
     [CHECK_SMTP] = {"smtp", &check_talk_ops,
-        .traits = STEPS_TRAITS, .steps = smtp_steps,
+        .traits = STEPS_TRAITS | CHECK_SAYS_HELLO, .steps = smtp_steps,
+        .write_step = write_smtp_hello,
         .read_verdict = read_smtp_verdict},
 };
 /* clang-format on */

@@ -19,8 +19,9 @@
 enum check_trait {
 	CHECK_CONNECTS = 1 << 0, /* send_proxy */
 	CHECK_ASKS_HTTP = 1 << 1,
-	CHECK_TAKES_TLS = 1 << 2, /* how certificates are verified */
-	CHECK_LOGS_IN = 1 << 3,   /* user */
+	CHECK_TAKES_TLS = 1 << 2,  /* how certificates are verified */
+	CHECK_LOGS_IN = 1 << 3,    /* user */
+	CHECK_SAYS_HELLO = 1 << 4, /* hello */
 };
 
 /* The outcome that the server itself reports, in its protocol. */
@@ -30,7 +31,8 @@ struct check_verdict {
 	char text[96]; /* the refusal, on one line */
 };
 
-/* The longest step of a preset, with a user of 64 characters. */
+/* The longest step of a preset, with a user of 64 characters, or with a name of
+ * CHECK_NAME_MAX. */
 #define CHECK_STEP_SIZE 600
 
 struct check_preset {
@@ -38,9 +40,9 @@ struct check_preset {
 	const struct check_ops *ops; /* NULL: nothing is checked */
 	unsigned traits;             /* enum check_trait */
 	const char *const *steps;    /* as in check_step; NULL at the end */
-	/* Writes a step that comes before the others and depends on the
-	 * options.  NULL: there is no such step. */
-	void (*write_first_step)(
+	/* Writes the step that is "" among the steps, because it depends on
+	 * the options.  NULL: there is no such step. */
+	void (*write_step)(
 	    const struct check_spec *check, char out[CHECK_STEP_SIZE]);
 	/* Reads the verdict from the n bytes that the server sent last.
 	 * verdict is initialized to none.  NULL: the answer has no verdict. */

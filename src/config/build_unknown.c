@@ -170,6 +170,7 @@ static const struct option_sample {
     {KEY_HTTP_ONLY, "servers", "app 20 consul=URL"},
     {KEY_TLS_ONLY, "check", "https"},
     {KEY_USER_ONLY, "check", "postgresql"},
+    {KEY_HELLO_ONLY, "check", "smtp"},
     {KEY_UNIX_ONLY, "listen", "unix:/PATH"},
     {KEY_FILE_ONLY, "log", "file=/PATH"},
     {KEY_SYSLOG_ONLY, "log", "syslog"},
@@ -182,8 +183,8 @@ static const struct option_sample {
     {0, "servers", "PREFIX NUMBER SOURCE"},
 };
 #define RESTRICTIONS                                                           \
-	(KEY_HTTP_ONLY | KEY_TLS_ONLY | KEY_USER_ONLY | KEY_UNIX_ONLY |        \
-	    KEY_FILE_ONLY | KEY_SYSLOG_ONLY)
+	(KEY_HTTP_ONLY | KEY_TLS_ONLY | KEY_USER_ONLY | KEY_HELLO_ONLY |       \
+	    KEY_UNIX_ONLY | KEY_FILE_ONLY | KEY_SYSLOG_ONLY)
 
 static const struct key *
 option_in(const struct key *options, const char *name)

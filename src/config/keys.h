@@ -41,6 +41,7 @@ enum key_flag {
 	KEY_USER_ONLY = 1 << 10, /* an option of checks that log in only */
 	KEY_WIRE_ONLY = 1 << 11, /* an option of checks that connect only */
 	KEY_FIRST = 1 << 12,     /* read before the section's other keys */
+	KEY_HELLO_ONLY = 1 << 13, /* an option of smtp checks only */
 };
 
 struct value_type;

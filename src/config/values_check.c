@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "check/preset.h"
+#include "net/tls_hello.h"
 
 /* Returns the flags of the options that the kind takes besides those without
  * flags. */
@@ -24,7 +25,8 @@ options_of(enum check_kind kind)
 	return (traits & CHECK_CONNECTS ? KEY_WIRE_ONLY : 0) |
 	       (traits & CHECK_ASKS_HTTP ? KEY_HTTP_ONLY : 0) |
 	       (traits & CHECK_TAKES_TLS ? KEY_TLS_ONLY : 0) |
-	       (traits & CHECK_LOGS_IN ? KEY_USER_ONLY : 0);
+	       (traits & CHECK_LOGS_IN ? KEY_USER_ONLY : 0) |
+	       (traits & CHECK_SAYS_HELLO ? KEY_HELLO_ONLY : 0);
 }
 
 #define PATTERN_ALLOWED "\"TEXT\", hex BYTES or regex \"EXPRESSION\""
@@ -81,15 +83,13 @@ static bool
 read_preset_steps(const struct value *v, struct check_spec *c)
 {
 	const struct check_preset *preset = &check_presets[c->kind];
-	char first[CHECK_STEP_SIZE];
+	char own[CHECK_STEP_SIZE];
 
-	if (preset->write_first_step) {
-		preset->write_first_step(c, first);
-		if (!append_step(v, first, &c->preset_steps))
-			return false;
-	}
+	if (preset->write_step)
+		preset->write_step(c, own);
 	for (size_t i = 0; preset->steps && preset->steps[i]; i++)
-		if (!append_step(v, preset->steps[i], &c->preset_steps))
+		if (!append_step(v, *preset->steps[i] ? preset->steps[i] : own,
+		        &c->preset_steps))
 			return false;
 	return true;
 }
@@ -177,7 +177,7 @@ parse_sni(const struct value *v)
 
 	while (isalnum((unsigned char)*p) || (*p && strchr("-_.", *p)))
 		p++;
-	if (*p)
+	if (*p || p - v->text > TLS_NAME_MAX)
 		return value_fail(v,
 		    "'%s' is not a host name; write one as in www.example.com",
 		    v->text);

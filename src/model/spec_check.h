@@ -85,6 +85,7 @@ struct check_spec {
 	bool common_name;  /* TLS: the CN may have the name */
 	X509_STORE *trust; /* TLS: what ca says; NULL: verify is off */
 	char *user;        /* postgresql */
+	char *hello;       /* smtp: the name for EHLO */
 	struct check_steps preset_steps; /* of redis, postgresql and so on */
 };
 

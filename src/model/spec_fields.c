@@ -126,6 +126,7 @@ static const struct field check_fields[] = {FIELD(check_spec, TEXT, path),
     FIELD(check_spec, TEXT, host), FIELD(check_spec, TEXT, method),
     FIELD(check_spec, TEXT, ca), FIELD(check_spec, TEXT, sni),
     FIELD(check_spec, TRUST, trust), FIELD(check_spec, TEXT, user),
+    FIELD(check_spec, TEXT, hello),
     PART(check_spec, preset_steps, steps_fields), END};
 
 static const struct field server_fields[] = {FIELD(server_spec, TEXT, name),

@@ -113,6 +113,15 @@ says() {
 	grep -q 'EHLO lfproxy' "$T/a.told"
 }
 
+# bats test_tags=covered
+@test "check: smtp, with the name of this host" {
+	says a '220 mail\r\n' '250 mail\r\n' '221 bye\r\n'
+	BACKEND="$(checked smtp hello=lb-1.example.com)" web a
+	until_check a L7OK 221
+	wait_for 10 grep -q QUIT "$T/a.told"
+	grep -qx $'EHLO lb-1.example.com\r' "$T/a.told"
+}
+
 @test "check: smtp, a server that is too busy" {
 	says a '421 too busy\r\n'
 	BACKEND="$(checked smtp fall=1)" web a

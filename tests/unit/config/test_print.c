@@ -328,6 +328,8 @@ what_was_set_is_printed(void **state)
 	    "check_step = refuse regex \"^-\"\ncheck_step = expect +PONG\n");
 	assert_prints(FRONTEND BACKEND "check = postgresql tls=on verify=off\n",
 	    "\ncheck = postgresql user=lfproxy verify=off interval=");
+	assert_prints(FRONTEND BACKEND "check = smtp\n",
+	    "\ncheck = smtp hello=lfproxy verify=on interval=");
 	assert_prints(FRONTEND BACKEND "agent = on port=99 send=s\\n\n",
 	    "\nagent = on port=99 send=s\\n interval=2s timeout=2s\n");
 	assert_prints(FRONTEND
