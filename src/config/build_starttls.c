@@ -8,6 +8,8 @@
 static bool
 wants_hello(const struct spec *spec, const struct frontend_spec *f)
 {
+	if (f->on_no_hello == ON_NO_HELLO_CLOSE)
+		return true;
 	for (size_t i = 0; i < f->rules_n; i++)
 		if (f->rules[i].names || f->rules[i].alpn ||
 		    f->rules[i].tls != SWITCH_DEFAULT)

@@ -34,6 +34,8 @@ static const char *const frontend_scopes[] = {[BAND_SESSION] = "session",
     [BAND_SOURCE] = "source",
     NULL};
 
+CHOICES(on_no_hellos, ON_NO_HELLO_CLOSE, [ON_NO_HELLO_CONTINUE] = "continue",
+    [ON_NO_HELLO_CLOSE] = "close");
 CHOICES(splices, SPLICE_OFF, [SPLICE_AUTO] = "auto", [SPLICE_OFF] = "off");
 
 CHOICES(log_formats, LOG_LOGFMT, [LOG_TCPLOG] = "tcplog", [LOG_JSON] = "json",
@@ -324,6 +326,8 @@ static const struct key frontend_keys[] = {
         SWITCH("on"), FRONTEND(half_close), IN_DEFAULTS},
     {"timeout_hello", "how long a client may take to say what it wants",
         TIMEOUT, FRONTEND(timeout_hello_ms), DEFAULT("5s"), IN_DEFAULTS},
+    {"on_no_hello", "what becomes of a client that has not sent it by then",
+        CHOICE(on_no_hellos), FRONTEND(on_no_hello), DEFAULT("continue")},
     {"timeout_handshake", "how long the TLS handshake with a client may take",
         TIMEOUT, FRONTEND(timeout_handshake_ms), DEFAULT("10s"), IN_DEFAULTS},
     {"handshakes", "TLS handshakes with clients at a time; 0: no limit",

@@ -200,6 +200,8 @@ frontend_needs_hello(
 
 	if (!f->inspects)
 		return false;
+	if (f->spec->on_no_hello == ON_NO_HELLO_CLOSE)
+		return true;
 	if (!f->rules)
 		return f->split_hashes;
 	switch (rules_find(f->rules, facts, &found)) {
@@ -437,7 +439,8 @@ frontend_connect(struct frontend *f, const struct frontend *before)
 		if (!f->limits)
 			return false;
 	}
-	f->inspects = f->rules && rules_facts(f->rules) & FACT_HELLO;
+	f->inspects = (f->rules && rules_facts(f->rules) & FACT_HELLO) ||
+	              f->spec->on_no_hello == ON_NO_HELLO_CLOSE;
 	for (size_t i = 0; i < f->backends_n; i++) {
 		bool hashes = backend_hashes(f->backends[i], HASH_KEY_SNI);
 

@@ -96,7 +96,7 @@ struct frontend {
 	struct access *access;           /* NULL: no rules */
 	struct limits *limits;           /* by source; NULL: none */
 	struct frontend_listen *listens; /* as many as the spec has */
-	bool inspects;     /* may read TLS hellos: for rules, or for hash_key */
+	bool inspects;     /* may read TLS hellos, see frontend_needs_hello */
 	bool split_hashes; /* so for the hash_key of a backend of the split */
 	/* The backends of spec->routes in this order, then those that only
 	 * rules and fallbacks name, then NULL for a session without a backend.

@@ -19,6 +19,10 @@
 /* Whether bulk data goes through pipes in the kernel. */
 enum splice_mode { SPLICE_AUTO, SPLICE_OFF };
 
+/* What becomes of a client that sends no whole hello in time.  CLOSE: every
+ * client has to send one, or other bytes. */
+enum on_no_hello { ON_NO_HELLO_CONTINUE, ON_NO_HELLO_CLOSE };
+
 struct frontend_spec {
 	char *name;
 	struct spec_place place;
@@ -43,7 +47,8 @@ struct frontend_spec {
 	unsigned rate;    /* new sessions per second, 0: no limit */
 	struct bandwidth_spec bandwidth;
 	bool disabled; /* refuses connections until an operator enables it */
-	uint64_t timeout_hello_ms;     /* until the inspection is complete */
+	uint64_t timeout_hello_ms; /* until the inspection is complete */
+	enum on_no_hello on_no_hello;
 	uint64_t timeout_handshake_ms; /* until the TLS handshake is complete */
 	unsigned handshakes_max; /* TLS handshakes at a time, 0: no limit */
 	uint64_t timeout_first_byte_ms; /* 0: no limit of its own */

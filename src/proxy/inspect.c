@@ -97,12 +97,14 @@ proceed(struct session *s, enum close_cause otherwise, struct pool_thread *self)
 
 /* Goes on without a complete hello, by the rules that need none; otherwise the
  * session ends for that cause.  A client that has asked for TLS, or has to
- * speak TLS, cannot go on without a hello. */
+ * speak TLS, cannot go on without a hello, and the frontend may allow it to
+ * no client. */
 static struct verdict
 proceed_without(
     struct session *s, enum close_cause otherwise, struct pool_thread *self)
 {
-	if (s->inspection->asked_tls || s->side[HANDLE_CLIENT].tls)
+	if (s->inspection->asked_tls || s->side[HANDLE_CLIENT].tls ||
+	    s->frontend->spec->on_no_hello == ON_NO_HELLO_CLOSE)
 		return verdict_close(otherwise);
 	return proceed(s, otherwise, self);
 }

@@ -278,6 +278,35 @@ events() {
 	    "$(column lf_hello_timeouts FRONTEND)"
 }
 
+# bats test_tags=covered
+@test "sni: with on_no_hello = close no server gets a client without a hello" {
+	takers a b
+	names a b <<-END
+		sni = a.example backend=a
+		backend = b
+		timeout_hello = 500ms
+		on_no_hello = close
+		[frontend ruleless]
+		listen = 127.0.0.1:0
+		backend = b
+		timeout_hello = 500ms
+		on_no_hello = close
+	END
+	# shellcheck disable=SC2086
+	spawn hold $SNI hold "$(listening ruleless)" 0
+	$SNI hold "$(listening web)" 100
+	wait_for 10 sessions_ended 2
+	equal "closed" 2 "$(sessions |
+	    grep -cE ' (web|ruleless) (web|ruleless)/<NOSRV> -1/-1/[0-9]+ 0 cR ')"
+	equal "timeouts" "$(printf '1\n1')" \
+	    "$(column lf_hello_timeouts FRONTEND)"
+	becomes timeout_hello 1m
+	answers closed a.example --stop 100
+	wait_for 10 session_like ' web web/<NOSRV> -1/-1/[0-9]+ 0 CR '
+	answers a a.example
+	answers b "" --raw 'no hello'
+}
+
 @test "sni: a client that leaves within the hello is closed" {
 	takers a b
 	names a b <<-END

@@ -66,7 +66,7 @@ unknown_keys(void **state)
 	        "unknown key 'xyzzy' in [frontend web]; allowed are listen, "
 	        "backend, sni, route, pool, maxconn, rate, disabled, "
 	        "timeout_client, timeout_client_fin, half_close, "
-	        "timeout_hello, timeout_handshake, handshakes, "
+	        "timeout_hello, on_no_hello, timeout_handshake, handshakes, "
 	        "timeout_first_byte, splice"},
 	    {"backend x", "Retries = 1",
 	        "unknown key 'Retries' in [backend x]; did you mean"},

@@ -79,6 +79,7 @@ every_default_is_printed(void **state)
 	    "timeout_client_fin = 30s\n"
 	    "half_close = on\n"
 	    "timeout_hello = 5s\n"
+	    "on_no_hello = continue\n"
 	    "timeout_handshake = 10s\n"
 	    "handshakes = 0\n"
 	    "; timeout_first_byte is not set: no limit of its own\n"
