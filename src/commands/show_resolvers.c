@@ -13,21 +13,6 @@
 
 #define ADDRS_SHOWN 8
 
-/* A row: a name, of a server or of a set. */
-struct name_row {
-	const char *name, *kind, *resolve;
-	int family;
-	const struct renewal *renewal;
-	const struct addr *addrs;
-	size_t addrs_n, users;
-};
-
-static const char *const mode_names[] = {
-    [NAME_ONCE] = "start",
-    [NAME_ON_RELOAD] = "reload",
-    [NAME_FOLLOWED] = "ttl",
-};
-
 /* -- name servers -- */
 
 static void
@@ -68,23 +53,23 @@ family_name(int family)
 }
 
 static void
-put_addrs(struct report *r, const struct name_row *row)
+put_addrs(struct report *r, const struct dns_answer *answer)
 {
 	char text[ADDR_TEXT_SIZE];
 
 	report_text(r, ", ");
 	report_list(r, "addresses");
-	for (size_t i = 0; i < row->addrs_n; i++) {
-		addr_host(&row->addrs[i], text);
+	for (size_t i = 0; i < answer->addrs_n; i++) {
+		addr_host(&answer->addrs[i], text);
 		report_json_string(r, NULL, text);
 		if (i < ADDRS_SHOWN)
 			report_text(r, "%s%s", i > 0 ? " " : "", text);
 	}
 	report_close(r);
-	if (row->addrs_n == 0)
+	if (answer->addrs_n == 0)
 		report_text(r, "no address");
-	else if (row->addrs_n > ADDRS_SHOWN)
-		report_text(r, " and %zu more", row->addrs_n - ADDRS_SHOWN);
+	else if (answer->addrs_n > ADDRS_SHOWN)
+		report_text(r, " and %zu more", answer->addrs_n - ADDRS_SHOWN);
 }
 
 static void
@@ -106,19 +91,22 @@ put_times(struct report *r, const struct renewal *n)
 }
 
 static void
-put_name(struct report *r, const struct name_row *row)
+put_name(struct report *r, const struct name *name)
 {
-	const struct renewal *n = row->renewal;
+	const struct renewal *n = &name->renewal;
+	bool of_set =
+	    name->mode == NAME_OF_MEMBERS || name->mode == NAME_OF_SERVICE;
 
 	report_row(r);
 	report_json_string(r, "type", "name");
-	report_put(r, "name", " name %s:", row->name);
+	report_put(r, "name", " name %s:", name->host);
 	report_put(r, "state", " %s", name_state(n));
-	report_put(r, "kind", ", %s", row->kind);
-	report_put(r, "resolve", " resolve=%s", row->resolve);
-	report_json_string(r, "family", family_name(row->family));
-	report_json(r, "servers", "%zu", row->users);
-	put_addrs(r, row);
+	report_put(r, "kind", ", %s", name_modes[name->mode].kind);
+	report_put(r, "resolve", " resolve=%s", name_modes[name->mode].resolve);
+	report_json_string(r, "family", family_name(name->family));
+	report_json(
+	    r, "servers", "%zu", of_set ? name->answer.addrs_n : name->users_n);
+	put_addrs(r, &name->answer);
 	put_times(r, n);
 	report_json_string(
 	    r, "error", n->error ? dns_error_name(n->error) : NULL);
@@ -127,36 +115,6 @@ put_name(struct report *r, const struct name_row *row)
 	if (n->error)
 		report_text(r, ", last error: %s", dns_error_text(n->error));
 	report_row_end(r);
-}
-
-static void
-put_server_name(struct report *r, const struct name *n)
-{
-	const struct name_row row = {.name = n->host,
-	    .kind = "server",
-	    .resolve = mode_names[n->mode],
-	    .family = n->family,
-	    .renewal = &n->renewal,
-	    .addrs = n->addrs,
-	    .addrs_n = n->addrs_n,
-	    .users = n->users_n};
-
-	put_name(r, &row);
-}
-
-static void
-put_follower(void *arg, struct dns_follower *f)
-{
-	const struct name_row row = {.name = f->name,
-	    .kind = f->kind,
-	    .resolve = "ttl",
-	    .family = AF_UNSPEC,
-	    .renewal = &f->renewal,
-	    .addrs = f->addrs,
-	    .addrs_n = f->addrs_n,
-	    .users = f->addrs_n};
-
-	put_name(arg, &row);
 }
 
 bool
@@ -170,9 +128,8 @@ run_show_resolvers(struct call *call)
 	report_head(&r, "");
 	for (size_t i = 0; (server = dns_server_at(sn->dns, i)); i++)
 		put_name_server(&r, server, i == 0);
-	for (const struct name *n = names_first(sn->names); n; n = n->next)
-		put_server_name(&r, n);
-	dns_each_follower(sn->dns, put_follower, &r);
+	names_for_each (n, sn->names)
+		put_name(&r, n);
 	report_end(&r);
 	return true;
 }

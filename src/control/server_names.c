@@ -12,6 +12,7 @@
 #include "model/loops.h"
 #include "model/model.h"
 #include "model/server_change.h"
+#include "resolve/discovery_dns.h"
 
 /* A failing name server may affect many servers.  Log at most this many in a
  * second, and count the others. */
@@ -184,7 +185,10 @@ apply_changes(struct server_names *sn, uint64_t now_ms)
 	struct name *n;
 
 	while ((n = names_take_changed(sn->names)))
-		apply_name(sn, n, now_ms);
+		if (name_mode_is_servers(n->mode))
+			apply_name(sn, n, now_ms);
+		else
+			discovery_dns_report(n);
 	model_update(sn->control->model);
 }
 
@@ -211,42 +215,29 @@ on_names_work(struct timed_task *task, uint64_t now_ms)
 		timed_task_schedule(&sn->work, next_ms);
 }
 
-/* Takes an answer, and schedules its application.  Answers that come within a
- * hundredth of a second are applied together. */
+/* Answers that come within a hundredth of a second are applied together. */
 static void
-on_name_answer(void *arg, const struct dns_answer *answer)
-{
-	struct name *n = arg;
-	struct server_names *sn = n->asker;
-
-	sn->failures += answer->error != DNS_OK;
-	names_answer(sn->names, n, answer, clock_now_ms());
-	if (sn->control)
-		timed_task_schedule(&sn->work, clock_now_ms());
-}
-
-static bool
-look_up_name(void *arg, const char *host, int family, struct name *name)
+wake_names(void *arg)
 {
 	struct server_names *sn = arg;
 
-	name->asker = sn;
-	return dns_look_up(sn->dns, host, family, on_name_answer, name) != NULL;
+	if (sn->control)
+		timed_task_schedule(&sn->work, clock_now_ms());
 }
 
 static bool
 make_names(struct server_names *sn, struct ev_loop *loop)
 {
 	sn->dns = dns_new(loop);
-	sn->names = sn->dns ? names_new(look_up_name, sn) : NULL;
+	sn->names = sn->dns ? names_new(sn->dns, wake_names, sn) : NULL;
 	return sn->names != NULL;
 }
 
 static void
 free_names(struct server_names *sn)
 {
-	dns_free(sn->dns);
 	names_free(sn->names);
+	dns_free(sn->dns);
 	*sn = (struct server_names){.names = NULL};
 }
 
@@ -273,12 +264,12 @@ follow_resolver(struct server_names *sn, const struct spec *spec)
 	const struct dns_settings settings = {.servers = r->nameservers,
 	    .servers_n = r->nameservers_n,
 	    .timeout_ms = r->timeout_ms,
-	    .retries = r->retries,
-	    .renewal = {.ttl_min_ms = r->ttl_min_ms,
-	        .ttl_max_ms = r->ttl_max_ms,
-	        .hold_ms = r->hold_ms}};
+	    .retries = r->retries};
+	const struct renewal_settings renewal = {.ttl_min_ms = r->ttl_min_ms,
+	    .ttl_max_ms = r->ttl_max_ms,
+	    .hold_ms = r->hold_ms};
 
-	names_set(sn->names, &settings.renewal);
+	names_set(sn->names, &renewal);
 	return dns_configure(sn->dns, &settings);
 }
 
@@ -379,14 +370,12 @@ find_users(struct control *c)
 {
 	struct names *names = c->server_names.names;
 
-	names_clear_users(names);
+	names_clear_servers(names);
 	model_for_each_server (s, c->model) {
 		struct name *n = find_server_name(names, s);
 
-		if (!n)
-			continue;
-		names_keep(n);
-		add_user(n, s);
+		if (n)
+			add_user(n, s);
 	}
 	names_sweep(names);
 }
@@ -399,14 +388,14 @@ apply_all(struct control *c)
 	struct server_names *sn = &c->server_names;
 	uint64_t now_ms = clock_now_ms();
 
-	for (struct name *n = names_first(sn->names); n; n = n->next) {
+	names_for_each (n, sn->names) {
+		if (!name_mode_is_servers(n->mode))
+			continue;
 		/* Log no error here: the answer to the reload, or
 		 * server_names_start, has it. */
 		n->logged = n->renewal.error;
 		apply_name(sn, n, now_ms);
 	}
-	while (names_take_changed(sn->names))
-		;
 	model_update(c->model);
 }
 
@@ -446,18 +435,8 @@ server_names_add(struct control *control, struct server *server)
 void
 server_names_drop(struct control *control, const struct server *server)
 {
-	struct names *names = control->server_names.names;
-	struct name *n = find_server_name(names, server);
-
-	if (!n)
-		return;
-	name_drop_user(n, server);
-	if (n->users_n > 0)
-		return;
-	for (n = names_first(names); n; n = n->next)
-		if (n->users_n > 0)
-			names_keep(n);
-	names_sweep(names);
+	name_drop_user(
+	    find_server_name(control->server_names.names, server), server);
 }
 
 /* Logs the servers that wait for their first answer, even though no error has

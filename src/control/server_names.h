@@ -53,7 +53,6 @@ struct server_names {
 	struct timed_task
 	    work; /* applies answers, and asks for names that are due */
 	struct names_burst errors, resolved;
-	uint64_t failures; /* look-ups that failed, since the start */
 };
 
 /* Initializes the state, without names.  Returns false when out of memory. */

@@ -300,11 +300,11 @@ open_kind(struct set_source *source, const struct discovery_owner *owner,
 	case DISCOVERY_DNS:
 		if (!discovery_name_read(what->source, &name, err))
 			return NULL;
-		return discovery_dns_new(c->server_names.dns, name.host,
+		return discovery_dns_new(c->server_names.names, name.host,
 		    name.port, AF_UNSPEC, *owner);
 	case DISCOVERY_SRV:
 		return discovery_srv_new(
-		    c->server_names.dns, what->source, *owner);
+		    c->server_names.names, what->source, *owner);
 	case DISCOVERY_ETCD:
 	case DISCOVERY_CONSUL:
 		return open_over_http(source, owner, err);

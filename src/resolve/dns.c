@@ -174,7 +174,6 @@ dns_configure(struct dns *dns, const struct dns_settings *settings)
 	}
 	hosts_file_free(dns->hosts);
 	dns->hosts = file;
-	dns->renewal = s->renewal;
 	dns_wake(dns);
 	return true;
 }
@@ -382,13 +381,11 @@ dns_new(struct ev_loop *loop)
 	if (!dns)
 		return NULL;
 	dns->loop = loop;
-	dns->random = (uintptr_t)dns ^ clock_now_ns();
 	dns->window = DNS_ASKED_FIRST;
 	list_init(&dns->fresh);
 	list_init(&dns->unasked);
 	list_init(&dns->ended);
 	list_init(&dns->asked);
-	list_init(&dns->followers);
 	ev_init(&dns->work, on_dns_work);
 	ev_init(&dns->tick, on_dns_tick);
 	dns->work.data = dns->tick.data = dns;
@@ -410,8 +407,6 @@ dns_free(struct dns *dns)
 	dns_lookups_drop(&dns->fresh);
 	dns_lookups_drop(&dns->asked);
 	dns_lookups_drop(&dns->ended);
-	list_for_each_safe (node, &dns->followers)
-		list_remove(node);
 	dns_system_fini(&dns->system);
 	hosts_file_free(dns->hosts);
 	free(dns->resolv_conf);
@@ -425,40 +420,8 @@ dns_pending(const struct dns *dns)
 	return dns->pending;
 }
 
-const struct renewal_settings *
-dns_renewal_settings(const struct dns *dns)
-{
-	return &dns->renewal;
-}
-
-struct ev_loop *
-dns_loop(const struct dns *dns)
-{
-	return dns->loop;
-}
-
-uint64_t *
-dns_random(struct dns *dns)
-{
-	return &dns->random;
-}
-
 const struct dns_server *
 dns_server_at(const struct dns *dns, size_t i)
 {
 	return i < dns->servers_n ? dns->servers[i] : NULL;
-}
-
-void
-dns_follow(struct dns *dns, struct dns_follower *follower)
-{
-	list_append(&dns->followers, &follower->node);
-}
-
-void
-dns_each_follower(const struct dns *dns,
-    void (*call)(void *arg, struct dns_follower *follower), void *arg)
-{
-	list_for_each (node, &dns->followers)
-		call(arg, container_of(node, struct dns_follower, node));
 }

@@ -23,12 +23,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/list.h"
 #include "base/optional.h"
 #include "net/addr.h"
 #include "resolve/dns_answer.h"
 #include "resolve/dns_server.h"
-#include "resolve/renewal.h"
 
 /* The most questions under way.  Others wait, so that a slow name server does
  * not get so many questions that all of its answers come too late.  The number
@@ -54,16 +52,15 @@ struct dns_settings {
 	/* Rounds of questions after the first.  Unset: those of resolv.conf, or
 	 * DNS_RETRIES. */
 	struct optional retries;
-	struct renewal_settings renewal;
 	const char *resolv_conf, *hosts_file; /* NULL: the system's */
 };
 
 struct dns;
 struct dns_lookup;
 
-/* Takes the answer of a look-up, which is borrowed for the time of the call.
- * The look-up is over. */
-typedef void dns_done(void *arg, const struct dns_answer *answer);
+/* Takes the answer of a look-up, which is borrowed for the time of the call;
+ * done may take the lists in it.  The look-up is over. */
+typedef void dns_done(void *arg, struct dns_answer *answer);
 
 /* Makes a resolver without settings.  Borrows loop; NULL: the caller calls
  * dns_wait.  Returns NULL when memory is short. */
@@ -79,16 +76,16 @@ void dns_free(struct dns *dns);
 bool dns_configure(
     struct dns *dns, const struct dns_settings *settings) MUST_CHECK;
 
+/* In the place of a family: SRV records. */
+#define DNS_SERVICE (-1)
+
 /* Looks up the addresses of a host.  family: AF_INET, AF_INET6, or AF_UNSPEC
- * for both.  done is called once, from the loop or dns_wait, never from within
- * this call.  Returns NULL when memory is short. */
+ * for both.  DNS_SERVICE: looks up the SRV records of a name instead, neither
+ * in the hosts file nor within search domains.  done is called once, from the
+ * loop or dns_wait, never from within this call.  Returns NULL when memory is
+ * short. */
 struct dns_lookup *dns_look_up(
     struct dns *dns, const char *host, int family, dns_done *done, void *arg);
-
-/* Looks up the SRV records of a name in the same way, but not in the hosts file
- * and not within search domains. */
-struct dns_lookup *dns_look_up_srv(
-    struct dns *dns, const char *name, dns_done *done, void *arg);
 
 /* Cancels the look-up, which must not be over: done is not called.  Accepts
  * NULL. */
@@ -101,30 +98,7 @@ void dns_wait(struct dns *dns, uint64_t until_ms);
 /* Returns the number of look-ups under way. */
 size_t dns_pending(const struct dns *dns);
 
-/* Returns the settings of [resolver] for renewals. */
-const struct renewal_settings *dns_renewal_settings(const struct dns *dns);
-/* Returns the loop that dns_new was given. */
-struct ev_loop *dns_loop(const struct dns *dns);
-/* Returns a state for mix64_share. */
-uint64_t *dns_random(struct dns *dns);
-
 /* Returns the i-th name server, or NULL behind the last one. */
 const struct dns_server *dns_server_at(const struct dns *dns, size_t i);
-
-/* A source of servers that follows a name (discovery_dns.h), for reports. */
-struct dns_follower {
-	struct list node;
-	const char *kind; /* dns, srv */
-	const char *name;
-	struct renewal renewal;
-	const struct addr *addrs; /* of the last good answer */
-	size_t addrs_n;
-};
-/* Adds the follower to those that are listed.  The caller keeps it in place
- * until it has removed its node from the list. */
-void dns_follow(struct dns *dns, struct dns_follower *follower);
-/* Calls call for each follower. */
-void dns_each_follower(const struct dns *dns,
-    void (*call)(void *arg, struct dns_follower *follower), void *arg);
 
 #endif

@@ -23,7 +23,6 @@ struct dns {
 	struct optional own_retries; /* likewise */
 	uint64_t timeout_ms;         /* in force */
 	unsigned retries;            /* likewise */
-	struct renewal_settings renewal;
 	char *resolv_conf;
 	struct dns_system system;
 	uint64_t system_checked_ms;
@@ -36,8 +35,6 @@ struct dns {
 	unsigned window;      /* how many questions may be under way */
 	uint64_t narrowed_ms; /* when the window was last halved */
 	bool silent;          /* the name servers send nothing */
-	struct list followers;
-	uint64_t random;
 };
 
 /* A question of a look-up, to one name server after another. */
@@ -63,8 +60,7 @@ struct dns_lookup {
 	unsigned queries_n;
 	unsigned open; /* queries without an answer */
 	bool cancelled;
-	bool srv;
-	int family;
+	int family;           /* or DNS_SERVICE */
 	size_t candidate;     /* number of the next whole name to be tried */
 	enum dns_error worst; /* error of the names tried */
 	char whole[2 * ADDR_HOST_SIZE]; /* the name that is asked for */

@@ -53,7 +53,7 @@ whole_name(struct dns_lookup *l, size_t number)
 	bool rooted = len > 0 && l->host[len - 1] == '.';
 	bool first = has_dots(l->host, system->ndots);
 
-	if (l->srv || rooted)
+	if (l->family == DNS_SERVICE || rooted)
 		domains_n = 0;
 	if (number > domains_n)
 		return false;
@@ -272,11 +272,11 @@ try_next_name(struct dns_lookup *l)
 	dns_answer_fini(&l->answer);
 	l->answer.ttl_s = UINT32_MAX;
 	l->queries_n = 0;
-	if (l->srv)
+	if (l->family == DNS_SERVICE)
 		add_query(l, TYPE_SRV);
-	if (!l->srv && l->family != AF_INET6)
+	if (l->family == AF_INET || l->family == AF_UNSPEC)
 		add_query(l, TYPE_A);
-	if (!l->srv && l->family != AF_INET)
+	if (l->family == AF_INET6 || l->family == AF_UNSPEC)
 		add_query(l, TYPE_AAAA);
 }
 
@@ -289,8 +289,9 @@ dns_lookup_begin(struct dns_lookup *lookup)
 
 	list_append(&dns->asked, &lookup->node);
 	lookup->answer.ttl_s = HOSTS_TTL_S;
-	if (!lookup->srv && hosts_file_find(dns->hosts, lookup->host,
-	                        lookup->family, &lookup->answer))
+	if (lookup->family != DNS_SERVICE &&
+	    hosts_file_find(
+	        dns->hosts, lookup->host, lookup->family, &lookup->answer))
 		lookup_ended(lookup, DNS_OK);
 	else
 		try_next_name(lookup);
@@ -323,8 +324,9 @@ dns_lookups_drop(struct list *lookups)
 		lookup_free(container_of(node, struct dns_lookup, node));
 }
 
-static struct dns_lookup *
-lookup_new(struct dns *dns, const char *host, dns_done *done, void *arg)
+struct dns_lookup *
+dns_look_up(
+    struct dns *dns, const char *host, int family, dns_done *done, void *arg)
 {
 	size_t size = strlen(host) + 1;
 	struct dns_lookup *l = calloc(1, sizeof(*l) + size);
@@ -332,33 +334,13 @@ lookup_new(struct dns *dns, const char *host, dns_done *done, void *arg)
 	if (!l)
 		return NULL;
 	l->dns = dns;
+	l->family = family;
 	l->done = done;
 	l->arg = arg;
 	memcpy(l->host, host, size);
 	list_append(&dns->fresh, &l->node);
 	dns->pending++;
 	dns_wake(dns);
-	return l;
-}
-
-struct dns_lookup *
-dns_look_up(
-    struct dns *dns, const char *host, int family, dns_done *done, void *arg)
-{
-	struct dns_lookup *l = lookup_new(dns, host, done, arg);
-
-	if (l)
-		l->family = family;
-	return l;
-}
-
-struct dns_lookup *
-dns_look_up_srv(struct dns *dns, const char *name, dns_done *done, void *arg)
-{
-	struct dns_lookup *l = lookup_new(dns, name, done, arg);
-
-	if (l)
-		l->srv = true;
 	return l;
 }
 

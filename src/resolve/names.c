@@ -7,17 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 
 struct names {
-	names_look_up *look_up;
-	void *resolver;
+	struct dns *dns;
+	void (*wake)(void *arg);
+	void *arg;
 	struct renewal_settings settings;
-	struct name *first; /* of all */
-	void *tree;         /* tsearch(3) of all */
+	struct list all;
+	void *tree; /* tsearch(3) of all */
 	struct list changed;
 	size_t n;
+	uint64_t failures;
 	uint64_t random;
+};
+
+const struct name_mode_texts name_modes[NAME_MODES] = {
+#define X(id, kind, resolve) [id] = {kind, resolve},
+    NAME_MODES_TABLE(X)
+#undef X
 };
 
 static int
@@ -32,29 +41,35 @@ name_compare(const void *a, const void *b)
 	return strcmp(x->host, y->host);
 }
 
+/* -- the table -- */
+
 struct names *
-names_new(names_look_up *look_up, void *resolver)
+names_new(struct dns *dns, void (*wake)(void *arg), void *arg)
 {
 	struct names *names = calloc(1, sizeof(*names));
 
 	if (!names)
 		return NULL;
 	/* The address seeds the random pauses, so that processes differ. */
-	*names = (struct names){.look_up = look_up,
-	    .resolver = resolver,
+	*names = (struct names){.dns = dns,
+	    .wake = wake,
+	    .arg = arg,
 	    .settings = {.ttl_max_ms = UINT64_MAX, .hold_ms = RENEWAL_FOREVER},
 	    .random = (uintptr_t)names};
+	list_init(&names->all);
 	list_init(&names->changed);
 	return names;
 }
 
 static void
-name_free(void *name)
+name_remove(struct name *n)
 {
-	struct name *n = name;
-
+	dns_cancel(n->lookup);
+	(void)tdelete(n, &n->names->tree, name_compare);
+	n->names->n--;
+	list_remove(&n->node);
 	list_remove(&n->changed);
-	free(n->addrs);
+	dns_answer_fini(&n->answer);
 	free(n->users);
 	free(n);
 }
@@ -64,7 +79,8 @@ names_free(struct names *names)
 {
 	if (!names)
 		return;
-	tdestroy(names->tree, name_free);
+	list_for_each_safe (node, &names->all)
+		name_remove(container_of(node, struct name, node));
 	free(names);
 }
 
@@ -92,6 +108,7 @@ names_add(
 
 	if (!n)
 		return NULL;
+	n->names = names;
 	n->host = strcpy((char *)(n + 1), host);
 	n->family = family;
 	n->mode = mode;
@@ -100,36 +117,78 @@ names_add(
 		free(n);
 		return NULL;
 	}
-	n->next = names->first;
-	names->first = n;
+	list_append(&names->all, &n->node);
 	names->n++;
 	return n;
 }
 
-static void
-name_has_changed(struct names *names, struct name *name)
+void
+names_sweep(struct names *names)
+{
+	list_for_each_safe (node, &names->all) {
+		struct name *n = container_of(node, struct name, node);
+
+		if (n->users_n == 0)
+			name_remove(n);
+	}
+}
+
+struct name *
+names_next(const struct names *names, const struct name *name)
+{
+	struct list *next = name ? name->node.next : names->all.next;
+
+	return next == &names->all ? NULL
+	                           : container_of(next, struct name, node);
+}
+
+size_t
+names_count(const struct names *names)
+{
+	return names->n;
+}
+
+uint64_t
+names_failures(const struct names *names)
+{
+	return names->failures;
+}
+
+/* -- questions -- */
+
+void
+name_has_changed(struct name *name)
 {
 	if (list_empty(&name->changed))
-		list_append(&names->changed, &name->changed);
+		list_append(&name->names->changed, &name->changed);
+	name->names->wake(name->names->arg);
 }
 
 static void
-name_has_failed(struct names *names, struct name *name, enum dns_error error,
-    uint64_t now_ms)
+name_has_failed(struct name *n, enum dns_error error, uint64_t now_ms)
 {
-	if (name->renewal.error != error)
-		name_has_changed(names, name);
-	renewal_fail(&name->renewal, error, now_ms, &names->random);
-	if (name->dropped)
-		name->renewal.ask_at_ms = 0;
+	if (n->renewal.error != error || !name_mode_is_servers(n->mode))
+		name_has_changed(n);
+	renewal_fail(&n->renewal, error, now_ms, &n->names->random);
+	n->names->failures++;
+	n->names->wake(n->names->arg);
 }
 
 static void
-names_ask(struct names *names, struct name *name, uint64_t now_ms)
+on_name_answer(void *arg, struct dns_answer *answer)
 {
-	renewal_begin(&name->renewal);
-	if (!names->look_up(names->resolver, name->host, name->family, name))
-		name_has_failed(names, name, DNS_NO_MEMORY, now_ms);
+	names_answer(arg, answer, clock_now_ms());
+}
+
+static void
+name_ask(struct name *n, uint64_t now_ms)
+{
+	renewal_begin(&n->renewal);
+	n->lookup = dns_look_up(n->names->dns, n->host,
+	    n->mode == NAME_OF_SERVICE ? DNS_SERVICE : n->family,
+	    on_name_answer, n);
+	if (!n->lookup)
+		name_has_failed(n, DNS_NO_MEMORY, now_ms);
 }
 
 struct name *
@@ -141,114 +200,91 @@ names_want(struct names *names, const char *host, int family,
 
 	if (new)
 		n = names_add(names, host, family, mode);
-	if (n)
-		n->dropped = false;
 	if (!n || n->renewal.asked || !(new || afresh))
 		return n;
 	n->renewal.pause_ms = 0;
-	names_ask(names, n, now_ms);
+	name_ask(n, now_ms);
 	return n;
 }
 
-/* Returns whether all addresses of a are in b, in any order. */
-static bool
-addrs_within(const struct addr *a, size_t a_n, const struct addr *b, size_t b_n)
+struct name *
+names_give(struct names *names, const char *host, struct dns_answer *answer,
+    uint64_t now_ms)
 {
-	for (size_t i = 0; i < a_n; i++)
-		if (!dns_addrs_have(b, b_n, &a[i]))
+	struct name *n = names_find(names, host, AF_UNSPEC, NAME_OF_TARGET);
+
+	if (!n)
+		n = names_add(names, host, AF_UNSPEC, NAME_OF_TARGET);
+	if (!n)
+		return NULL;
+	dns_cancel(n->lookup);
+	names_answer(n, answer, now_ms);
+	n->renewal.ask_at_ms = 0;
+	return n;
+}
+
+/* -- answers -- */
+
+/* Adds the former addresses of the family whose question has failed to the
+ * answer.  Returns false when memory is short. */
+static bool
+keep_family(struct name *n, struct dns_answer *answer, uint64_t now_ms)
+{
+	size_t answered = answer->addrs_n;
+
+	if (n->stale_family != answer->failed_family)
+		n->stale_ms = 0;
+	n->stale_family = answer->failed_family;
+	for (size_t i = 0; n->stale_family && i < n->answer.addrs_n; i++)
+		if (n->answer.addrs[i].sa.sa_family == n->stale_family &&
+		    !dns_answer_add(answer, &n->answer.addrs[i]))
+			return false;
+	if (answer->addrs_n == answered)
+		n->stale_ms = 0;
+	else if (n->stale_ms == 0)
+		n->stale_ms = now_ms > 0 ? now_ms : 1;
+	return true;
+}
+
+/* Returns whether both have the same addresses, in any order. */
+static bool
+same_addrs(const struct dns_answer *a, const struct dns_answer *b)
+{
+	if (a->addrs_n != b->addrs_n)
+		return false;
+	for (size_t i = 0; i < a->addrs_n; i++)
+		if (!dns_addrs_have(b->addrs, b->addrs_n, &a->addrs[i]))
 			return false;
 	return true;
 }
 
-/* Takes the answer's addresses, and keeps those of a family whose question
- * failed.  Returns false when memory is short. */
-static bool
-name_take_addrs(
-    struct names *names, struct name *name, const struct dns_answer *answer)
-{
-	size_t n = answer->addrs_n;
-	struct addr *addrs = calloc(n + name->addrs_n + 1, sizeof(*addrs));
-
-	if (!addrs)
-		return false;
-	if (n > 0)
-		memcpy(addrs, answer->addrs, n * sizeof(*addrs));
-	for (size_t i = 0; i < name->addrs_n; i++)
-		if (answer->failed_family &&
-		    name->addrs[i].sa.sa_family == answer->failed_family)
-			addrs[n++] = name->addrs[i];
-	if (n != name->addrs_n ||
-	    !addrs_within(addrs, n, name->addrs, name->addrs_n))
-		name_has_changed(names, name);
-	free(name->addrs);
-	name->addrs = addrs;
-	name->addrs_n = n;
-	return true;
-}
-
 void
-names_answer(struct names *names, struct name *name,
-    const struct dns_answer *answer, uint64_t now_ms)
+names_answer(struct name *name, struct dns_answer *answer, uint64_t now_ms)
 {
+	bool servers = name_mode_is_servers(name->mode);
 	struct renewal *r = &name->renewal;
 
+	name->lookup = NULL;
+	if (answer->error == DNS_OK && !keep_family(name, answer, now_ms))
+		answer->error = DNS_NO_MEMORY;
 	if (answer->error != DNS_OK) {
-		name_has_failed(names, name, answer->error, now_ms);
+		name_has_failed(name, answer->error, now_ms);
 		return;
 	}
-	if (!name_take_addrs(names, name, answer)) {
-		name_has_failed(names, name, DNS_NO_MEMORY, now_ms);
-		return;
+	if ((!servers && name->mode != NAME_OF_TARGET) || r->error != DNS_OK ||
+	    !r->known || !same_addrs(answer, &name->answer))
+		name_has_changed(name);
+	dns_answer_fini(&name->answer);
+	name->answer = *answer;
+	*answer = (struct dns_answer){.error = DNS_OK};
+	renewal_answer(r, &name->names->settings, name->answer.ttl_s,
+	    name->mode >= NAME_FOLLOWED, now_ms, &name->names->random);
+	if (!servers && name->answer.failed_family) {
+		r->error = name->answer.failed_error;
+		r->failures++;
 	}
-	if (r->error != DNS_OK || !r->known)
-		name_has_changed(names, name);
-	renewal_answer(r, &names->settings, answer->ttl_s,
-	    name->mode == NAME_FOLLOWED && !name->dropped, now_ms,
-	    &names->random);
 	name->logged = DNS_OK;
-}
-
-/* Returns the settings for the name.  Only followed names are asked for often
- * enough for their answers to lapse. */
-static const struct renewal_settings *
-name_settings_of(const struct names *names, const struct name *name)
-{
-	static const struct renewal_settings kept = {
-	    .hold_ms = RENEWAL_FOREVER};
-
-	return name->mode == NAME_FOLLOWED ? &names->settings : &kept;
-}
-
-static uint64_t
-name_tick(struct names *names, struct name *name, uint64_t now_ms)
-{
-	const struct renewal_settings *settings = name_settings_of(names, name);
-
-	if (name->dropped)
-		return 0;
-	if (renewal_lapsed(&name->renewal, settings, now_ms)) {
-		free(name->addrs);
-		name->addrs = NULL;
-		name->addrs_n = 0;
-		name_has_changed(names, name);
-	}
-	if (renewal_is_due(&name->renewal, now_ms))
-		names_ask(names, name, now_ms);
-	return renewal_next_ms(&name->renewal, settings);
-}
-
-uint64_t
-names_tick(struct names *names, uint64_t now_ms)
-{
-	uint64_t first_ms = 0;
-
-	for (struct name *n = names->first; n; n = n->next) {
-		uint64_t next_ms = name_tick(names, n, now_ms);
-
-		if (next_ms != 0 && (first_ms == 0 || next_ms < first_ms))
-			first_ms = next_ms;
-	}
-	return first_ms;
+	name->names->wake(name->names->arg);
 }
 
 struct name *
@@ -265,16 +301,81 @@ names_take_changed(struct names *names)
 const struct addr *
 name_choose(const struct name *name, int preferred, const struct addr *present)
 {
-	if (!name->renewal.known || name->addrs_n == 0)
+	const struct dns_answer *a = &name->answer;
+
+	if (!name->renewal.known || a->addrs_n == 0)
 		return NULL;
-	for (size_t i = 0; i < name->addrs_n; i++)
-		if (dns_addrs_have(&name->addrs[i], 1, present))
-			return &name->addrs[i];
-	for (size_t i = 0; i < name->addrs_n; i++)
-		if (name->addrs[i].sa.sa_family == preferred)
-			return &name->addrs[i];
-	return &name->addrs[0];
+	for (size_t i = 0; i < a->addrs_n; i++)
+		if (dns_addrs_have(&a->addrs[i], 1, present))
+			return &a->addrs[i];
+	for (size_t i = 0; i < a->addrs_n; i++)
+		if (a->addrs[i].sa.sa_family == preferred)
+			return &a->addrs[i];
+	return &a->addrs[0];
 }
+
+/* -- time -- */
+
+static uint64_t
+earlier(uint64_t a_ms, uint64_t b_ms)
+{
+	return a_ms == 0 || (b_ms != 0 && b_ms < a_ms) ? b_ms : a_ms;
+}
+
+/* Drops the addresses of a family whose question has failed for the time of
+ * hold.  Returns when they lapse; 0: there are none. */
+static uint64_t
+stale_tick(
+    struct name *n, const struct renewal_settings *settings, uint64_t now_ms)
+{
+	struct dns_answer *a = &n->answer;
+	size_t left = 0;
+
+	if (n->stale_ms == 0 || settings->hold_ms == RENEWAL_FOREVER)
+		return 0;
+	if (now_ms < n->stale_ms + settings->hold_ms)
+		return n->stale_ms + settings->hold_ms;
+	for (size_t i = 0; i < a->addrs_n; i++)
+		if (a->addrs[i].sa.sa_family != n->stale_family)
+			a->addrs[left++] = a->addrs[i];
+	a->addrs_n = left;
+	n->stale_ms = 0;
+	name_has_changed(n);
+	return 0;
+}
+
+static uint64_t
+name_tick(struct name *n, uint64_t now_ms)
+{
+	/* Only followed names are asked for often enough for their answers to
+	 * lapse. */
+	static const struct renewal_settings kept = {
+	    .hold_ms = RENEWAL_FOREVER};
+	const struct renewal_settings *settings =
+	    n->mode >= NAME_FOLLOWED ? &n->names->settings : &kept;
+	uint64_t stale_ms = stale_tick(n, settings, now_ms);
+
+	if (renewal_lapsed(&n->renewal, settings, now_ms)) {
+		dns_answer_fini(&n->answer);
+		n->stale_ms = stale_ms = 0;
+		name_has_changed(n);
+	}
+	if (renewal_is_due(&n->renewal, now_ms))
+		name_ask(n, now_ms);
+	return earlier(stale_ms, renewal_next_ms(&n->renewal, settings));
+}
+
+uint64_t
+names_tick(struct names *names, uint64_t now_ms)
+{
+	uint64_t first_ms = 0;
+
+	names_for_each (n, names)
+		first_ms = earlier(first_ms, name_tick(n, now_ms));
+	return first_ms;
+}
+
+/* -- users -- */
 
 bool
 name_add_user(struct name *name, void *user)
@@ -292,53 +393,21 @@ name_add_user(struct name *name, void *user)
 void
 name_drop_user(struct name *name, const void *user)
 {
+	if (!name)
+		return;
 	for (size_t i = 0; i < name->users_n; i++)
 		if (name->users[i] == user) {
 			name->users[i] = name->users[--name->users_n];
-			return;
+			break;
 		}
+	if (name->users_n == 0)
+		name_remove(name);
 }
 
 void
-names_clear_users(struct names *names)
+names_clear_servers(struct names *names)
 {
-	for (struct name *n = names->first; n; n = n->next)
-		n->users_n = 0;
-}
-
-void
-names_keep(struct name *name)
-{
-	name->kept = true;
-}
-
-void
-names_sweep(struct names *names)
-{
-	struct name **link = &names->first, *n;
-
-	while ((n = *link)) {
-		if (!n->kept && !n->renewal.asked) {
-			*link = n->next;
-			(void)tdelete(n, &names->tree, name_compare);
-			names->n--;
-			name_free(n);
-			continue;
-		}
-		n->dropped = !n->kept;
-		n->kept = false;
-		link = &n->next;
-	}
-}
-
-struct name *
-names_first(const struct names *names)
-{
-	return names->first;
-}
-
-size_t
-names_count(const struct names *names)
-{
-	return names->n;
+	names_for_each (n, names)
+		if (name_mode_is_servers(n->mode))
+			n->users_n = 0;
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * Host names that are wanted.  Each is looked up once for all its users, again
- * until it is known, and again after its TTL if it is followed.
+ * Host names that are wanted, by servers and by sets of servers.  Each is
+ * looked up once for all its users, again until it is known, and again after
+ * its TTL if it is followed.
  *
  *   names_want --> renewal.h: asked, known, failed, due again, lapsed
  *                     |
  *                     +--> names_take_changed: what the owner acts on
  *
- * A name that was known keeps its addresses while it is asked for again, and
- * when that fails.  The addresses of a followed name lapse when failures go on
- * for hold_ms.
+ * A name that was known keeps its answer while it is asked for again, and when
+ * that fails.  The answer of a followed name lapses when failures go on for
+ * hold_ms.  If the question for one family fails while the other family has an
+ * answer, the addresses of the former are kept, and lapse, in the same way.
  *
- * The table neither looks names up itself, which the resolver does (dns.h, or
- * the script of a test), nor reads a clock.  All functions run on the control
- * thread and never block.
+ * The table reads no clock.  All functions run on the control thread and never
+ * block.
  */
 #ifndef RESOLVE_NAMES_H
 #define RESOLVE_NAMES_H
@@ -23,30 +24,54 @@
 
 #include "base/list.h"
 #include "net/addr.h"
-#include "resolve/dns_answer.h"
+#include "resolve/dns.h"
 #include "resolve/renewal.h"
 
 struct names;
 
-/* When a name that is known is asked for again, besides by an operator. */
+/* What a name is looked up for, and when it is asked for again once it is
+ * known, besides by an operator.
+ * X(identifier, what has the name, when it is asked for again) */
+#define NAME_MODES_TABLE(X)                                                    \
+	X(NAME_ONCE, "server", "start")       /* not at all */                 \
+	X(NAME_ON_RELOAD, "server", "reload") /* by a reload */                \
+	X(NAME_FOLLOWED, "server", "ttl")     /* by a reload, and by TTL */    \
+	X(NAME_OF_MEMBERS, "dns", "ttl")      /* its addresses are members */  \
+	X(NAME_OF_SERVICE, "srv", "ttl")      /* its SRV records are */        \
+	X(NAME_OF_TARGET, "target", "ttl")    /* of an SRV record */
+
 enum name_mode {
-	NAME_ONCE,      /* not at all */
-	NAME_ON_RELOAD, /* by a reload */
-	NAME_FOLLOWED,  /* by a reload, and when its TTL is over */
+#define X(id, kind, resolve) id,
+	NAME_MODES_TABLE(X)
+#undef X
+	    NAME_MODES
 };
 
+extern const struct name_mode_texts {
+	const char *kind, *resolve;
+} name_modes[NAME_MODES];
+
+/* Returns whether the users of such names are servers, not sets of them. */
+static inline bool
+name_mode_is_servers(enum name_mode mode)
+{
+	return mode <= NAME_FOLLOWED;
+}
+
 struct name {
-	struct name *next;
+	struct list node;
+	struct names *names;
 	const char *host; /* in the same block */
 	int family;       /* AF_INET, AF_INET6, or AF_UNSPEC for both */
 	enum name_mode mode;
 	struct renewal renewal;
-	struct addr *addrs; /* while it is known; their ports are 0 */
-	size_t addrs_n;
-	bool kept;           /* by names_keep */
-	bool dropped;        /* swept while it was asked for */
+	struct dns_lookup *lookup; /* under way; NULL: none */
+	struct dns_answer answer;  /* the last good one, until it lapses */
+	/* The family whose question has failed since stale_ms, and whose
+	 * addresses are kept; stale_ms 0: neither. */
+	int stale_family;
+	uint64_t stale_ms;
 	struct list changed; /* in the table's list of changed names */
-	void *asker;         /* for the resolver */
 	/* For the owner: the error that it has logged, and the users of the
 	 * name. */
 	enum dns_error logged;
@@ -54,17 +79,13 @@ struct name {
 	size_t users_n, users_room;
 };
 
-/* Begins a look-up.  The owner of the table calls names_answer for it once,
- * later, and not from within this function.  Returns false when the look-up
- * cannot begin. */
-typedef bool names_look_up(
-    void *resolver, const char *host, int family, struct name *name);
+/* Makes an empty table, which looks names up with dns.  Borrows dns and arg.
+ * wake(arg) asks the owner to call names_tick and names_take_changed soon.
+ * Returns NULL when memory is short. */
+struct names *names_new(struct dns *dns, void (*wake)(void *arg), void *arg);
 
-/* Makes an empty table, which looks names up by look_up.  Borrows resolver, the
- * argument of look_up.  Returns NULL when memory is short. */
-struct names *names_new(names_look_up *look_up, void *resolver);
-
-/* Frees the table.  names_answer must not be called any more.  Accepts NULL. */
+/* Cancels all look-ups and frees the table, before dns is freed.  Accepts NULL.
+ */
 void names_free(struct names *names);
 
 /* Sets the limits of TTLs, and how long answers are kept.  The next names_tick
@@ -77,19 +98,29 @@ void names_set(struct names *names, const struct renewal_settings *settings);
 struct name *names_want(struct names *names, const char *host, int family,
     enum name_mode mode, bool afresh, uint64_t now_ms);
 
+/* Adds the name of a target to the table if it is new, and takes the answer,
+ * which came along with SRV records.  The target is not asked for until
+ * names_want wants it afresh.  Returns the name, or NULL when memory is short.
+ */
+struct name *names_give(struct names *names, const char *host,
+    struct dns_answer *answer, uint64_t now_ms);
+
 /* Returns the name, or NULL if it is not wanted. */
 struct name *names_find(const struct names *names, const char *host, int family,
     enum name_mode mode);
 
-/* Takes the answer of the name's look-up.  Marks the name as changed if its
- * addresses or its error are other ones.  If the question for one family has
- * failed, the former addresses of that family are kept. */
-void names_answer(struct names *names, struct name *name,
-    const struct dns_answer *answer, uint64_t now_ms);
+/* Takes the answer to the name's question, and the lists in it.  Marks the name
+ * as changed if its addresses or its error are other ones; the name of a set,
+ * after each answer, and a target, after each failure. */
+void names_answer(
+    struct name *name, struct dns_answer *answer, uint64_t now_ms);
 
-/* Asks for names that are due, and drops addresses that have lapsed, which
- * changes the name.  Returns when to call it again; 0: not before the next
- * names_want or names_answer. */
+/* Marks the name as changed. */
+void name_has_changed(struct name *name);
+
+/* Asks for names that are due, and drops answers that have lapsed, which
+ * changes the name.  Returns when to call it again; 0: not before it wakes the
+ * owner. */
 uint64_t names_tick(struct names *names, uint64_t now_ms);
 
 /* Returns a name that has changed and was not returned since, or NULL. */
@@ -102,27 +133,28 @@ const struct addr *name_choose(
     const struct name *name, int preferred, const struct addr *present);
 
 /* Adds a user of the name.  Returns false when memory is short. */
-bool name_add_user(struct name *name, void *user);
+bool name_add_user(struct name *name, void *user) MUST_CHECK;
 
-/* Removes a user of the name, if it is one. */
+/* Removes a user of the name, if it is one, and the name with its last user.
+ * Accepts NULL. */
 void name_drop_user(struct name *name, const void *user);
 
-/* Removes all users of all names. */
-void names_clear_users(struct names *names);
+/* Removes all servers from the users of all names. */
+void names_clear_servers(struct names *names);
 
-/* Keeps the name over the next names_sweep. */
-void names_keep(struct name *name);
-
-/* Removes all names but those that were kept since the last names_sweep.  A
- * name that is being asked for stays until it is answered and the table is
- * swept again. */
+/* Removes all names that have no user. */
 void names_sweep(struct names *names);
 
-/* Returns the first name, or NULL.  next links the names, in no particular
- * order. */
-struct name *names_first(const struct names *names);
+/* Returns the name behind that one, or the first name for NULL; NULL at the
+ * end. */
+struct name *names_next(const struct names *names, const struct name *name);
+#define names_for_each(n, names)                                               \
+	for (struct name *n = names_next(names, NULL); n;                      \
+	     n = names_next(names, n))
 
 /* Returns the number of names in the table. */
 size_t names_count(const struct names *names);
+/* Returns how many look-ups have failed. */
+uint64_t names_failures(const struct names *names);
 
 #endif

@@ -217,7 +217,7 @@ info_gather(const struct command_env *env, struct info_facts *ret_facts)
 	    .pipes = splice_pool_status(&proxy->pipes),
 	    .exhaustion = &proxy->exhaustion,
 	    .tls = control_tls_status(control),
-	    .failed_resolutions = control_names(control)->failures,
+	    .failed_resolutions = names_failures(control_names(control)->names),
 	    .former = control_former(control),
 	};
 	if (env->admin_view)

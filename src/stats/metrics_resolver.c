@@ -58,53 +58,32 @@ static const struct name_metric {
 
 #define NAME_METRICS (sizeof(name_metrics) / sizeof(name_metrics[0]))
 
-struct name_put {
-	FILE *out;
-	const struct name_metric *metric;
-};
-
 static void
-put_sample(const struct name_put *put, const char *name, const char *resolve,
-    int family, const struct renewal *renewal)
+put_sample(FILE *out, const struct name_metric *m, const struct name *n)
 {
-	const char *of = family == AF_INET    ? "ipv4"
-	                 : family == AF_INET6 ? "ipv6"
-	                                      : "any";
-	struct metric_labels labels = {
-	    {"name", name, "resolve", resolve, "family", of, NULL}};
+	const char *of = n->family == AF_INET    ? "ipv4"
+	                 : n->family == AF_INET6 ? "ipv6"
+	                                         : "any";
+	const struct name_mode_texts *mode = &name_modes[n->mode];
+	struct metric_labels labels = {{"name", n->host, "resolve",
+	    name_mode_is_servers(n->mode) ? mode->resolve : mode->kind,
+	    "family", of, NULL}};
 
-	if (put->metric->errors && renewal->error == DNS_OK)
+	if (m->errors && n->renewal.error == DNS_OK)
 		return;
-	if (put->metric->errors)
+	if (m->errors)
 		labels = metric_labels_with(
-		    &labels, "error", dns_error_name(renewal->error));
-	metric_number(
-	    put->out, put->metric->name, &labels, put->metric->read(renewal));
-}
-
-static void
-put_follower_sample(void *arg, struct dns_follower *follower)
-{
-	put_sample(
-	    arg, follower->name, follower->kind, AF_UNSPEC, &follower->renewal);
+		    &labels, "error", dns_error_name(n->renewal.error));
+	metric_number(out, m->name, &labels, m->read(&n->renewal));
 }
 
 static void
 put_name_metric(
     FILE *out, const struct server_names *names, const struct name_metric *m)
 {
-	static const char *const modes[] = {
-	    [NAME_ONCE] = "start",
-	    [NAME_ON_RELOAD] = "reload",
-	    [NAME_FOLLOWED] = "ttl",
-	};
-	struct name_put put = {out, m};
-
 	metric_begin(out, m->name, m->type, m->help);
-	for (const struct name *n = names_first(names->names); n; n = n->next)
-		put_sample(
-		    &put, n->host, modes[n->mode], n->family, &n->renewal);
-	dns_each_follower(names->dns, put_follower_sample, &put);
+	names_for_each (n, names->names)
+		put_sample(out, m, n);
 }
 
 static void
@@ -125,20 +104,10 @@ put_server_metric(FILE *out, const struct server_names *names, size_t row)
 	}
 }
 
-static void
-count_one(void *arg, struct dns_follower *follower)
-{
-	(void)follower;
-	++*(size_t *)arg;
-}
-
 size_t
 metrics_resolver_count(const struct server_names *names)
 {
-	size_t n = names_count(names->names);
-
-	dns_each_follower(names->dns, count_one, &n);
-	return n > 0 ? DNS_COUNTS + NAME_METRICS : 0;
+	return names_count(names->names) > 0 ? DNS_COUNTS + NAME_METRICS : 0;
 }
 
 void

@@ -20,6 +20,8 @@
 struct world {
 	struct ev_loop *loop;
 	struct dns *dns;
+	struct names *names;
+	ev_timer work;
 	struct responder responder;
 	struct discovery *source;
 	unsigned lists, errors;
@@ -27,7 +29,7 @@ struct world {
 	char why[512];
 	/* The name server's state. */
 	unsigned rcode, weight, priority;
-	bool silent, extra, no_target, v6_fails;
+	bool silent, extra, no_target, no_targets, v6_fails;
 	unsigned n, from;
 	uint32_t ttl_s;
 };
@@ -113,12 +115,43 @@ answer(void *arg, const char *name, int type, struct message *to)
 		return answer_srv(w, name, to);
 	if (strcmp(name, "app.test") == 0)
 		return answer_hosts(w, name, type, to);
-	if (w->no_target && strcmp(name, "two.test") == 0)
+	if (w->no_targets || (w->no_target && strcmp(name, "two.test") == 0))
 		message_rcode(to, RCODE_NXDOMAIN);
 	else if (type == 1)
 		message_add_ip(to, IN_ANSWER, name, w->ttl_s,
 		    strcmp(name, "one.test") == 0 ? "10.2.0.1" : "10.2.0.2");
 	return true;
+}
+
+static void
+work_in(struct world *w, uint64_t ms)
+{
+	ev_timer_stop(w->loop, &w->work);
+	ev_now_update(w->loop);
+	ev_timer_set(&w->work, (double)ms / 1e3, 0.);
+	ev_timer_start(w->loop, &w->work);
+}
+
+static void
+wake(void *arg)
+{
+	work_in(arg, 0);
+}
+
+static void
+on_work(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	struct world *w = timer->data;
+	uint64_t now_ms = clock_now_ms();
+	uint64_t next_ms = names_tick(w->names, now_ms);
+	struct name *n;
+
+	(void)loop;
+	(void)events;
+	while ((n = names_take_changed(w->names)))
+		discovery_dns_report(n);
+	if (next_ms != 0)
+		work_in(w, next_ms > now_ms ? next_ms - now_ms : 0);
 }
 
 /* timeout_ms: how long an answer may take.  hold_ms: how long a member is kept
@@ -130,11 +163,14 @@ configure(struct world *w, uint64_t timeout_ms, uint64_t hold_ms)
 	    .servers_n = 1,
 	    .timeout_ms = timeout_ms,
 	    .retries = optional_of(0),
-	    .renewal = {50, 1000, hold_ms},
 	    .resolv_conf = "/dev/null",
 	    .hosts_file = "/dev/null"};
 
+	const struct renewal_settings renewal = {50, 1000, hold_ms};
+
+	names_set(w->names, &renewal);
 	assert_true(dns_configure(w->dns, &settings));
+	work_in(w, 0);
 }
 
 static void
@@ -147,6 +183,10 @@ world_init(struct world *w)
 	w->loop = ev_loop_new(0);
 	w->dns = dns_new(w->loop);
 	assert_non_null(w->dns);
+	w->names = names_new(w->dns, wake, w);
+	assert_non_null(w->names);
+	ev_init(&w->work, on_work);
+	w->work.data = w;
 	responder_start(&w->responder, w->loop, answer, w);
 	configure(w, PATIENCE_MS, RENEWAL_FOREVER);
 }
@@ -155,6 +195,8 @@ static void
 world_fini(struct world *w)
 {
 	discovery_free(w->source);
+	names_free(w->names);
+	ev_timer_stop(w->loop, &w->work);
 	dns_free(w->dns);
 	responder_stop(&w->responder);
 	ev_loop_destroy(w->loop);
@@ -185,7 +227,7 @@ addresses_of_a_name_are_members(void **state)
 
 	world_init(&w);
 	w.source =
-	    discovery_dns_new(w.dns, "app.test", 80, AF_UNSPEC, owner(&w));
+	    discovery_dns_new(w.names, "app.test", 80, AF_UNSPEC, owner(&w));
 	assert_int_equal(w.lists, 0);
 	run_for(&w, &w.lists, 1);
 	assert_string_equal(w.list,
@@ -206,7 +248,7 @@ a_family_that_fails_keeps_its_members(void **state)
 
 	world_init(&w);
 	w.source =
-	    discovery_dns_new(w.dns, "app.test", 80, AF_UNSPEC, owner(&w));
+	    discovery_dns_new(w.names, "app.test", 80, AF_UNSPEC, owner(&w));
 	run_for(&w, &w.lists, 1);
 	w.v6_fails = true;
 	w.from = 5;
@@ -224,7 +266,8 @@ members_are_kept_through_failures_until_hold_is_over(void **state)
 	struct world w;
 
 	world_init(&w);
-	w.source = discovery_dns_new(w.dns, "app.test", 80, AF_INET, owner(&w));
+	w.source =
+	    discovery_dns_new(w.names, "app.test", 80, AF_INET, owner(&w));
 	run_for(&w, &w.lists, 1);
 	w.rcode = RCODE_NXDOMAIN;
 	run_for(&w, &w.errors, 1);
@@ -255,7 +298,7 @@ services_have_ports_weights_and_backups(void **state)
 
 	world_init(&w);
 	w.extra = true;
-	w.source = discovery_srv_new(w.dns, "_http._tcp.app.test", owner(&w));
+	w.source = discovery_srv_new(w.names, "_http._tcp.app.test", owner(&w));
 	run_for(&w, &w.lists, 1);
 	assert_string_equal(w.list,
 	    "one.test:8001 10.1.0.1:8001 weight=1;"
@@ -275,7 +318,7 @@ targets_without_an_address_beside_them_are_looked_up(void **state)
 
 	world_init(&w);
 	configure(&w, PATIENCE_MS, 300);
-	w.source = discovery_srv_new(w.dns, "_http._tcp.app.test", owner(&w));
+	w.source = discovery_srv_new(w.names, "_http._tcp.app.test", owner(&w));
 	run_for(&w, &w.lists, 1);
 	assert_string_equal(w.list,
 	    "one.test:8001 10.2.0.1:8001 weight=1;"
@@ -293,19 +336,84 @@ targets_without_an_address_beside_them_are_looked_up(void **state)
 }
 
 static void
+a_service_without_any_address_has_no_list(void **state)
+{
+	struct world w;
+
+	world_init(&w);
+	w.no_targets = true;
+	w.source = discovery_srv_new(w.names, "_http._tcp.app.test", owner(&w));
+	/* Both targets, again and again. */
+	run_for(&w, &w.errors, 4);
+	assert_int_equal(w.lists, 0);
+	w.no_targets = false;
+	discovery_refresh(w.source);
+	while (!strstr(w.list, "one.test") || !strstr(w.list, "two.test"))
+		run_for(&w, &w.lists, 1);
+	world_fini(&w);
+}
+
+static void
+addresses_that_no_longer_come_along_are_kept(void **state)
+{
+	struct world w;
+
+	world_init(&w);
+	configure(&w, PATIENCE_MS, 300);
+	w.extra = true;
+	w.source = discovery_srv_new(w.names, "_http._tcp.app.test", owner(&w));
+	run_for(&w, &w.lists, 1);
+	w.extra = false;
+	w.no_target = true;
+	run_for(&w, &w.errors, 1);
+	assert_non_null(strstr(w.list, "two.test:8002 10.1.0.2:8002"));
+	while (strstr(w.list, "two.test"))
+		run_for(&w, &w.lists, 1);
+	assert_non_null(strstr(w.list, "one.test:8001 10.2.0.1:8001"));
+	world_fini(&w);
+}
+
+static void
+two_sources_may_have_one_name(void **state)
+{
+	struct discovery *other;
+	struct world w;
+
+	world_init(&w);
+	w.source =
+	    discovery_dns_new(w.names, "app.test", 80, AF_INET, owner(&w));
+	run_for(&w, &w.lists, 1);
+	w.ttl_s = 3600;
+	discovery_refresh(w.source);
+	run_for(&w, &w.lists, 1);
+	/* The second one has the answer that is there. */
+	w.silent = true;
+	other = discovery_dns_new(w.names, "app.test", 81, AF_INET, owner(&w));
+	run_for(&w, &w.lists, 2);
+	assert_string_equal(
+	    w.list, "10.0.0.1 10.0.0.1:81 ;10.0.0.2 10.0.0.2:81 ;");
+	discovery_free(other);
+	w.silent = false;
+	discovery_refresh(w.source);
+	run_for(&w, &w.lists, 1);
+	assert_non_null(strstr(w.list, "10.0.0.2:80"));
+	world_fini(&w);
+}
+
+static void
 a_source_may_go_while_it_is_asked(void **state)
 {
 	struct world w;
 
 	world_init(&w);
-	w.source = discovery_srv_new(w.dns, "_http._tcp.app.test", owner(&w));
+	w.source = discovery_srv_new(w.names, "_http._tcp.app.test", owner(&w));
 	discovery_free(w.source);
-	w.source = discovery_srv_new(w.dns, "_http._tcp.app.test", owner(&w));
+	w.source = discovery_srv_new(w.names, "_http._tcp.app.test", owner(&w));
 	while (w.responder.questions < 2)
 		ev_run(w.loop, EVRUN_ONCE);
 	discovery_free(w.source);
 	w.source =
-	    discovery_dns_new(w.dns, "app.test", 80, AF_UNSPEC, owner(&w));
+	    discovery_dns_new(w.names, "app.test", 80, AF_UNSPEC, owner(&w));
 	run_for(&w, &w.lists, 1);
 	world_fini(&w);
 }
@@ -321,6 +429,9 @@ main(void)
 	    cmocka_unit_test(services_have_ports_weights_and_backups),
 	    cmocka_unit_test(
 	        targets_without_an_address_beside_them_are_looked_up),
+	    cmocka_unit_test(a_service_without_any_address_has_no_list),
+	    cmocka_unit_test(addresses_that_no_longer_come_along_are_kept),
+	    cmocka_unit_test(two_sources_may_have_one_name),
 	    cmocka_unit_test(a_source_may_go_while_it_is_asked),
 	};
 

@@ -99,7 +99,6 @@ world_init(struct world *w, size_t servers_n)
 	    .servers_n = servers_n,
 	    .timeout_ms = 50,
 	    .retries = optional_of(1),
-	    .renewal = {1, 1, 1},
 	    .resolv_conf = w->resolv_conf,
 	    .hosts_file = w->hosts};
 	assert_true(dns_configure(w->dns, &w->settings));
@@ -117,7 +116,7 @@ world_fini(struct world *w)
 }
 
 static void
-on_answer(void *arg, const struct dns_answer *answer)
+on_answer(void *arg, struct dns_answer *answer)
 {
 	char text[ADDR_TEXT_SIZE];
 	struct world *w = arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Names that are looked up by a script instead of a resolver, in a time that
- * the test sets.
+ * Names that are looked up by a script in the place of the resolver, in a time
+ * that the test sets.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,29 +17,51 @@
 struct script {
 	struct names *names;
 	struct name *asked[ASKED_MAX]; /* in the order of the questions */
-	size_t n;
+	size_t n, cancelled, wakes;
 	bool refuses; /* no look-up can begin */
 };
 
-static bool
-start(void *arg, const char *host, int family, struct name *name)
+/* In the place of the resolver, which is handed the script as its own. */
+struct dns_lookup *
+dns_look_up(
+    struct dns *dns, const char *host, int family, dns_done *done, void *arg)
+{
+	struct script *s = (void *)dns;
+	struct name *name = arg;
+
+	assert_non_null(done);
+	assert_string_equal(host, name->host);
+	assert_int_equal(
+	    family, name->mode == NAME_OF_SERVICE ? DNS_SERVICE : name->family);
+	if (s->refuses)
+		return NULL;
+	assert_true(s->n < ASKED_MAX);
+	s->asked[s->n++] = name;
+	return (void *)s;
+}
+
+void
+dns_cancel(struct dns_lookup *lookup)
+{
+	struct script *s = (void *)lookup;
+
+	if (s)
+		s->cancelled++;
+}
+
+static void
+on_wake(void *arg)
 {
 	struct script *s = arg;
 
-	assert_string_equal(host, name->host);
-	assert_int_equal(family, name->family);
-	if (s->refuses)
-		return false;
-	assert_true(s->n < ASKED_MAX);
-	s->asked[s->n++] = name;
-	return true;
+	s->wakes++;
 }
 
 static void
 script_init(struct script *s)
 {
 	memset(s, 0, sizeof(*s));
-	s->names = names_new(start, s);
+	s->names = names_new((void *)s, on_wake, s);
 	assert_non_null(s->names);
 }
 
@@ -79,7 +101,7 @@ answer_ttl(struct script *s, struct name *name, const char *texts,
 
 		assert_true(dns_answer_add(&a, &addr));
 	}
-	names_answer(s->names, name, &a, now_ms);
+	names_answer(name, &a, now_ms);
 	dns_answer_fini(&a);
 	return changed(s, name);
 }
@@ -94,10 +116,10 @@ static bool
 fail_name(
     struct script *s, struct name *name, enum dns_error error, uint64_t now_ms)
 {
-	const struct dns_answer a = {.error = error};
+	struct dns_answer a = {.error = error};
 
 	(void)changed(s, name);
-	names_answer(s->names, name, &a, now_ms);
+	names_answer(name, &a, now_ms);
 	return changed(s, name);
 }
 
@@ -266,51 +288,53 @@ what_cannot_begin_is_tried_again(void **state)
 }
 
 static void
-names_that_nothing_wants_are_forgotten(void **state)
+names_without_users_are_forgotten(void **state)
 {
 	struct script s;
-	struct name *kept, *asked;
+	struct name *kept;
+	int user, other;
 
 	(void)state;
 	script_init(&s);
 	kept = names_want(s.names, "kept", AF_UNSPEC, NAME_ON_RELOAD, true, 0);
+	assert_true(name_add_user(kept, &user));
+	assert_true(name_add_user(kept, &other));
 	(void)answer(&s, kept, "10.0.0.1", 0);
 	(void)answer(&s,
 	    names_want(s.names, "gone", AF_UNSPEC, NAME_ON_RELOAD, true, 0),
 	    "10.0.0.2", 0);
-	asked =
-	    names_want(s.names, "asked", AF_UNSPEC, NAME_ON_RELOAD, true, 0);
-	names_keep(kept);
+	(void)names_want(s.names, "asked", AF_UNSPEC, NAME_ON_RELOAD, true, 0);
 	names_sweep(s.names);
 	assert_ptr_equal(
 	    names_find(s.names, "kept", AF_UNSPEC, NAME_ON_RELOAD), kept);
-	assert_null(names_find(s.names, "gone", AF_UNSPEC, NAME_ON_RELOAD));
-	/* Its answer is still to come; it is not asked for again then. */
-	assert_ptr_equal(
-	    names_find(s.names, "asked", AF_UNSPEC, NAME_ON_RELOAD), asked);
-	(void)fail_name(&s, asked, DNS_TIMEOUT, 1);
-	assert_int_equal(names_tick(s.names, 1000000), 0);
-	names_keep(kept);
-	names_sweep(s.names);
 	assert_int_equal(names_count(s.names), 1);
+	assert_int_equal(s.cancelled, 1);
+	name_drop_user(kept, &user);
+	assert_int_equal(names_count(s.names), 1);
+	name_drop_user(kept, &other);
+	assert_int_equal(names_count(s.names), 0);
+	assert_null(names_take_changed(s.names));
 	names_free(s.names);
 }
 
 static void
-a_name_that_is_wanted_again_before_its_answer_goes_on(void **state)
+servers_are_cleared_and_sets_stay(void **state)
 {
 	struct script s;
-	struct name *n;
+	struct name *set;
+	int user;
 
 	(void)state;
 	script_init(&s);
-	n = names_want(s.names, "db", AF_UNSPEC, NAME_ON_RELOAD, true, 0);
+	set = names_want(s.names, "db", AF_UNSPEC, NAME_OF_MEMBERS, true, 0);
+	assert_true(name_add_user(set, &user));
+	assert_true(name_add_user(
+	    names_want(s.names, "db", AF_UNSPEC, NAME_FOLLOWED, true, 0),
+	    &user));
+	names_clear_servers(s.names);
 	names_sweep(s.names);
-	assert_ptr_equal(
-	    names_want(s.names, "db", AF_UNSPEC, NAME_ON_RELOAD, true, 0), n);
-	assert_int_equal(s.n, 1);
-	(void)fail_name(&s, n, DNS_TIMEOUT, 0);
-	assert_true(names_tick(s.names, 0) > 0);
+	assert_ptr_equal(names_next(s.names, NULL), set);
+	assert_null(names_next(s.names, set));
 	names_free(s.names);
 }
 
@@ -488,12 +512,98 @@ a_family_that_fails_keeps_its_addresses(void **state)
 	(void)state;
 	(void)answer(&s, n, "10.0.0.1 fd00::1", 1000);
 	assert_true(dns_answer_add(&a, &v4));
-	names_answer(s.names, n, &a, 2000);
+	names_answer(n, &a, 2000);
 	dns_answer_fini(&a);
 	assert_true(changed(&s, n));
-	assert_int_equal(n->addrs_n, 2);
-	assert_true(dns_addrs_have(n->addrs, 2, &v4));
-	assert_true(dns_addrs_have(n->addrs, 2, &v6));
+	assert_int_equal(n->answer.addrs_n, 2);
+	assert_true(dns_addrs_have(n->answer.addrs, 2, &v4));
+	assert_true(dns_addrs_have(n->answer.addrs, 2, &v6));
+	names_free(s.names);
+}
+
+/* Gives the answer of the family, and that the question for the other one has
+ * failed. */
+static bool
+answer_half(
+    struct script *s, struct name *name, const char *text, uint64_t now_ms)
+{
+	struct addr addr = ip(text);
+	struct dns_answer a = {.ttl_s = 60,
+	    .failed_family = addr.sa.sa_family == AF_INET ? AF_INET6 : AF_INET,
+	    .failed_error = DNS_TIMEOUT};
+
+	(void)changed(s, name);
+	assert_true(dns_answer_add(&a, &addr));
+	names_answer(name, &a, now_ms);
+	return changed(s, name);
+}
+
+static void
+a_family_that_fails_lapses_after_hold(void **state)
+{
+	struct addr v6 = ip("fd00::1");
+	struct script s;
+	struct name *n = follow_name(&s);
+	uint64_t lapse_ms = 30000 + limits.hold_ms, now_ms;
+
+	(void)state;
+	(void)answer(&s, n, "10.0.0.1 fd00::1", 1000);
+	for (now_ms = 30000; now_ms < lapse_ms; now_ms += 30000) {
+		assert_false(answer_half(&s, n, "10.0.0.1", now_ms));
+		(void)names_tick(s.names, now_ms);
+	}
+	n->renewal.ask_at_ms = 0;
+	assert_int_equal(names_tick(s.names, lapse_ms - 1), lapse_ms);
+	assert_true(dns_addrs_have(n->answer.addrs, n->answer.addrs_n, &v6));
+	assert_int_equal(names_tick(s.names, lapse_ms), 0);
+	assert_true(changed(&s, n));
+	assert_int_equal(n->answer.addrs_n, 1);
+	assert_true(is_at(n, "10.0.0.1"));
+	names_free(s.names);
+}
+
+/* -- names of sets -- */
+
+static void
+a_set_learns_of_each_answer(void **state)
+{
+	struct script s;
+	struct name *n;
+
+	(void)state;
+	script_init(&s);
+	n = names_want(s.names, "db", AF_UNSPEC, NAME_OF_MEMBERS, true, 1);
+	assert_true(answer(&s, n, "10.0.0.1", 1));
+	assert_true(answer(&s, n, "10.0.0.1", 2));
+	assert_true(fail_name(&s, n, DNS_TIMEOUT, 3));
+	assert_true(fail_name(&s, n, DNS_TIMEOUT, 4));
+	assert_int_equal(n->renewal.failures, 2);
+	/* Half an answer is an answer, and an error. */
+	assert_true(answer_half(&s, n, "10.0.0.1", 5));
+	assert_int_equal(n->renewal.answers, 3);
+	assert_int_equal(n->renewal.failures, 3);
+	assert_int_equal(n->renewal.error, DNS_TIMEOUT);
+	assert_int_equal(names_failures(s.names), 2);
+	names_free(s.names);
+}
+
+static void
+a_target_has_the_addresses_that_came_along(void **state)
+{
+	struct dns_answer a = {.ttl_s = 60};
+	struct addr addr = ip("10.0.0.1");
+	struct script s;
+	struct name *n;
+
+	(void)state;
+	script_init(&s);
+	n = names_want(s.names, "db", AF_UNSPEC, NAME_OF_TARGET, true, 1);
+	assert_true(dns_answer_add(&a, &addr));
+	assert_ptr_equal(names_give(s.names, "db", &a, 2), n);
+	assert_int_equal(s.cancelled, 1);
+	assert_true(is_at(n, "10.0.0.1"));
+	assert_int_equal(names_tick(s.names, 1000000), 0);
+	assert_int_equal(s.n, 1);
 	names_free(s.names);
 }
 
@@ -509,9 +619,8 @@ main(void)
 	    cmocka_unit_test(
 	        names_that_failed_together_are_not_asked_for_together),
 	    cmocka_unit_test(what_cannot_begin_is_tried_again),
-	    cmocka_unit_test(names_that_nothing_wants_are_forgotten),
-	    cmocka_unit_test(
-	        a_name_that_is_wanted_again_before_its_answer_goes_on),
+	    cmocka_unit_test(names_without_users_are_forgotten),
+	    cmocka_unit_test(servers_are_cleared_and_sets_stay),
 	    cmocka_unit_test(thousands_of_names_are_found),
 	    cmocka_unit_test(a_followed_name_is_asked_for_again_after_its_ttl),
 	    cmocka_unit_test(a_good_answer_lapses_when_failures_go_on_for_hold),
@@ -520,6 +629,9 @@ main(void)
 	    cmocka_unit_test(
 	        the_present_address_is_kept_while_it_is_in_the_answer),
 	    cmocka_unit_test(a_family_that_fails_keeps_its_addresses),
+	    cmocka_unit_test(a_family_that_fails_lapses_after_hold),
+	    cmocka_unit_test(a_set_learns_of_each_answer),
+	    cmocka_unit_test(a_target_has_the_addresses_that_came_along),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
