@@ -133,7 +133,7 @@ LIB_CRYPT   := $(call lib,libcrypt,-lcrypt)
 LIB_SECCOMP := $(call lib,libseccomp,-lseccomp)
 LIBS        := $(LIB_MHD) $(LIB_CRYPT) $(LIB_EV) $(LIB_INI) $(LIB_CURL) $(LIB_JANSSON) $(LIB_XXHASH) \
 	$(LIB_PCRE2) $(LIB_SSL) $(LIB_MMDB) $(LIB_CARES) $(LIB_CAPNG) \
-	$(LIB_SECCOMP) -pthread -lm
+	$(LIB_SECCOMP) -lresolv -pthread -lm
 
 layer_src    = $(wildcard src/$(1)/*.c)
 layer_lib    = $(B)/lib/liblf_$(1).a

@@ -3,33 +3,19 @@
  */
 #include "resolve/dns_answer.h"
 
-#include <ares.h>
+#include <arpa/nameser.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 
-#define HEADER_SIZE 12
-#define TYPE_A      1
-#define TYPE_CNAME  5
-#define TYPE_AAAA   28
-#define TYPE_SRV    33
-#define CLASS_IN    1
-
 /* The passes over the records that follow aliases, which may be in any order.
  */
 #define ALIAS_PASSES 8
 
-struct walk {
-	const uint8_t *message, *at, *end;
-	unsigned left; /* records that may still be read */
-};
-
 struct record {
-	unsigned type, class;
+	ns_rr rr;
 	uint32_t ttl_s;
-	const uint8_t *data;
-	size_t len;
 	char name[ADDR_HOST_SIZE]; /* in lower case */
 };
 
@@ -101,104 +87,65 @@ dns_answer_add(struct dns_answer *answer, const struct addr *addr)
 
 /* -- messages -- */
 
-static unsigned
-read_16(const uint8_t *at)
-{
-	return (unsigned)at[0] << 8 | at[1];
-}
-
-static uint32_t
-read_32(const uint8_t *at)
-{
-	return (uint32_t)read_16(at) << 16 | read_16(at + 2);
-}
-
-/* Reads a name in lower case, without a last dot, and moves *at behind it.
- * Returns false if there is none of at most 253 characters. */
+/* Copies the name in lower case, without a last dot.  Returns false if it has
+ * more than 253 characters. */
 static bool
-read_dns_name(const uint8_t *message, const uint8_t *end, const uint8_t **at,
-    char out[ADDR_HOST_SIZE])
+copy_name(const char *name, char out[ADDR_HOST_SIZE])
 {
-	char *name;
-	long len;
-	size_t n;
+	size_t n = strlen(name);
 
-	if (*at >= end || ares_expand_name(*at, message, (int)(end - message),
-	                      &name, &len) != ARES_SUCCESS)
-		return false;
-	*at += len;
-	n = strlen(name);
 	while (n > 0 && name[n - 1] == '.')
 		n--;
-	if (n < ADDR_HOST_SIZE) {
-		for (size_t i = 0; i < n; i++)
-			out[i] = name[i] >= 'A' && name[i] <= 'Z'
-			             ? (char)(name[i] | 0x20)
-			             : name[i];
-		out[n] = '\0';
-	}
-	ares_free_string(name);
-	return n < ADDR_HOST_SIZE;
-}
-
-/* Begins behind the one question of the message, whose name is written.
- * Returns false if that cannot be read. */
-static bool
-walk_begin(struct walk *w, const uint8_t *message, size_t len,
-    char question[ADDR_HOST_SIZE])
-{
-	*w = (struct walk){.message = message,
-	    .at = message + HEADER_SIZE,
-	    .end = message + len,
-	    .left = DNS_RECORDS_MAX};
-	if (len < HEADER_SIZE || read_16(message + 4) != 1 ||
-	    !read_dns_name(message, w->end, &w->at, question) ||
-	    w->end - w->at < 4)
+	if (n >= ADDR_HOST_SIZE)
 		return false;
-	w->at += 4;
+	for (size_t i = 0; i < n; i++)
+		out[i] = name[i] >= 'A' && name[i] <= 'Z'
+		             ? (char)(name[i] | 0x20)
+		             : name[i];
+	out[n] = '\0';
 	return true;
 }
 
-/* Reads the next record.  Returns false if it is cut off or wrong. */
+/* Reads a name that the data of a record has at that place. */
 static bool
-walk_next(struct walk *w, struct record *ret)
+read_data_name(
+    const ns_msg *message, const uint8_t *at, char out[ADDR_HOST_SIZE])
 {
-	if (!read_dns_name(w->message, w->end, &w->at, ret->name) ||
-	    w->end - w->at < 10)
+	char name[NS_MAXDNAME];
+
+	return at < ns_msg_end(*message) &&
+	       ns_name_uncompress(ns_msg_base(*message), ns_msg_end(*message),
+	           at, name, sizeof(name)) >= 0 &&
+	       copy_name(name, out);
+}
+
+/* Reads the record of that number.  Returns false if it is wrong. */
+static bool
+read_record(ns_msg *message, ns_sect section, int number, struct record *ret)
+{
+	if (ns_parserr(message, section, number, &ret->rr) < 0 ||
+	    !copy_name(ns_rr_name(ret->rr), ret->name))
 		return false;
-	ret->type = read_16(w->at);
-	ret->class = read_16(w->at + 2);
-	ret->ttl_s = read_32(w->at + 4);
 	/* A TTL with the highest bit set counts as 0 (RFC 2181, section 8). */
-	if (ret->ttl_s > INT32_MAX)
-		ret->ttl_s = 0;
-	ret->len = read_16(w->at + 8);
-	w->at += 10;
-	if ((size_t)(w->end - w->at) < ret->len)
-		return false;
-	ret->data = w->at;
-	w->at += ret->len;
+	ret->ttl_s =
+	    ns_rr_ttl(ret->rr) > INT32_MAX ? 0 : (uint32_t)ns_rr_ttl(ret->rr);
 	return true;
 }
 
-/* Reads the next record of a section; at its end sets *ret_end to true.  A
- * section with more records than may be read ends early.  Returns false if the
- * record is cut off or wrong. */
 static bool
-walk_section(struct walk *w, unsigned *left, struct record *ret, bool *ret_end)
+is_record(const struct record *r, ns_type type, const char *name)
 {
-	*ret_end = *left == 0 || w->left == 0;
-	if (*ret_end)
-		return true;
-	--*left;
-	--w->left;
-	return walk_next(w, ret);
+	return ns_rr_type(r->rr) == type && ns_rr_class(r->rr) == ns_c_in &&
+	       strcmp(r->name, name) == 0;
 }
 
-static unsigned
-count_answers(const uint8_t *message)
+/* Returns how many records of the section are read. */
+static int
+count_records(const ns_msg *message, ns_sect section)
 {
-	return read_16(message + 6);
+	int n = ns_msg_count(*message, section);
+
+	return n < DNS_RECORDS_MAX ? n : DNS_RECORDS_MAX;
 }
 
 static void
@@ -211,53 +158,84 @@ lower_ttl(uint32_t *ttl_s, uint32_t other_s)
 /* Replaces the name by the name of which it is an alias.  Returns false if the
  * message is wrong. */
 static bool
-follow_aliases(const uint8_t *message, size_t len, char name[ADDR_HOST_SIZE],
-    uint32_t *ttl_s)
+follow_aliases(ns_msg *message, char name[ADDR_HOST_SIZE], uint32_t *ttl_s)
 {
-	char question[ADDR_HOST_SIZE];
-	bool moved = true, end = false;
+	int n = count_records(message, ns_s_an);
+	bool moved = true;
 	struct record r;
-	struct walk w;
 
 	for (int pass = 0; pass < ALIAS_PASSES && moved; pass++) {
-		unsigned left = count_answers(message);
-
 		moved = false;
-		if (!walk_begin(&w, message, len, question))
-			return false;
-		while (walk_section(&w, &left, &r, &end) && !end) {
-			const uint8_t *at = r.data;
-
-			if (r.type != TYPE_CNAME || r.class != CLASS_IN ||
-			    strcmp(r.name, name) != 0)
+		for (int i = 0; i < n; i++) {
+			if (!read_record(message, ns_s_an, i, &r))
+				return false;
+			if (!is_record(&r, ns_t_cname, name))
 				continue;
-			if (!read_dns_name(message, w.end, &at, name))
+			if (!read_data_name(message, ns_rr_rdata(r.rr), name))
 				return false;
 			lower_ttl(ttl_s, r.ttl_s);
 			moved = true;
 		}
-		if (!end)
-			return false;
 	}
 	return true;
 }
 
-/* Gets the address of a record.  Returns false if the record is not an address.
- */
+/* Returns the length of the message without what follows its last record, which
+ * ns_initparse does not accept; 0 if the message is cut off. */
+static int
+length_of_records(const uint8_t *bytes, size_t len)
+{
+	const uint8_t *at = bytes + NS_HFIXEDSZ, *end = bytes + len;
+
+	if (len < NS_HFIXEDSZ || len > NS_MAXMSG)
+		return 0;
+	for (int section = ns_s_qd; section < ns_s_max; section++) {
+		int n = ns_skiprr(at, end, (ns_sect)section,
+		    (int)ns_get16(bytes + 4 + 2 * section));
+
+		if (n < 0)
+			return 0;
+		at += n;
+	}
+	return (int)(at - bytes);
+}
+
+/* Begins to read a message with one question.  Gets the name that the records
+ * to be used have, and the least TTL of its aliases.  Returns false if the
+ * message is wrong. */
 static bool
-record_addr(const struct record *r, struct addr *ret_addr)
+read_begin(const uint8_t *bytes, size_t len, ns_msg *message,
+    char name[ADDR_HOST_SIZE], uint32_t *ret_ttl_s)
+{
+	int whole = length_of_records(bytes, len);
+	struct record question;
+
+	*ret_ttl_s = UINT32_MAX;
+	if (whole == 0 || ns_initparse(bytes, whole, message) < 0 ||
+	    ns_msg_count(*message, ns_s_qd) != 1 ||
+	    !read_record(message, ns_s_qd, 0, &question))
+		return false;
+	memcpy(name, question.name, ADDR_HOST_SIZE);
+	return follow_aliases(message, name, ret_ttl_s);
+}
+
+/* Gets the address of a record of that name.  Returns false if it is none. */
+static bool
+record_addr(
+    const struct record *r, int family, const char *name, struct addr *ret_addr)
 {
 	struct addr a = {.len = 0};
+	const uint8_t *data = ns_rr_rdata(r->rr);
 
-	if (r->class != CLASS_IN)
-		return false;
-	if (r->type == TYPE_A && r->len == sizeof(a.in.sin_addr)) {
+	if (family == AF_INET && is_record(r, ns_t_a, name) &&
+	    ns_rr_rdlen(r->rr) == sizeof(a.in.sin_addr)) {
 		a.in.sin_family = AF_INET;
-		memcpy(&a.in.sin_addr, r->data, r->len);
+		memcpy(&a.in.sin_addr, data, sizeof(a.in.sin_addr));
 		a.len = sizeof(a.in);
-	} else if (r->type == TYPE_AAAA && r->len == sizeof(a.in6.sin6_addr)) {
+	} else if (family == AF_INET6 && is_record(r, ns_t_aaaa, name) &&
+	           ns_rr_rdlen(r->rr) == sizeof(a.in6.sin6_addr)) {
 		a.in6.sin6_family = AF_INET6;
-		memcpy(&a.in6.sin6_addr, r->data, r->len);
+		memcpy(&a.in6.sin6_addr, data, sizeof(a.in6.sin6_addr));
 		a.len = sizeof(a.in6);
 	} else {
 		return false;
@@ -270,29 +248,25 @@ enum dns_error
 dns_read_addrs(
     struct dns_answer *answer, const uint8_t *message, size_t len, int family)
 {
-	uint32_t ttl_s = UINT32_MAX;
 	char name[ADDR_HOST_SIZE];
-	bool any = false, end = false;
+	bool any = false;
 	struct record r;
-	struct walk w;
+	uint32_t ttl_s;
 	struct addr a;
-	unsigned left;
+	ns_msg m;
 
-	if (!walk_begin(&w, message, len, name) ||
-	    !follow_aliases(message, len, name, &ttl_s))
+	if (!read_begin(message, len, &m, name, &ttl_s))
 		return DNS_MALFORMED;
-	left = count_answers(message);
-	while (walk_section(&w, &left, &r, &end) && !end) {
-		if (strcmp(r.name, name) != 0 || !record_addr(&r, &a) ||
-		    a.sa.sa_family != family)
+	for (int i = 0; i < count_records(&m, ns_s_an); i++) {
+		if (!read_record(&m, ns_s_an, i, &r))
+			return DNS_MALFORMED;
+		if (!record_addr(&r, family, name, &a))
 			continue;
 		if (!dns_answer_add(answer, &a))
 			return DNS_NO_MEMORY;
 		lower_ttl(&ttl_s, r.ttl_s);
 		any = true;
 	}
-	if (!end)
-		return DNS_MALFORMED;
 	if (!any)
 		return DNS_EMPTY;
 	lower_ttl(&answer->ttl_s, ttl_s);
@@ -310,17 +284,19 @@ is_host(const char *s)
 }
 
 static enum dns_error
-add_srv(struct dns_answer *answer, const struct walk *w, const struct record *r)
+add_srv(
+    struct dns_answer *answer, const ns_msg *message, const struct record *r)
 {
-	const uint8_t *at = r->data + 6;
+	const uint8_t *data = ns_rr_rdata(r->rr);
 	struct dns_srv srv;
 	void *room;
 
-	if (r->len < 7 || !read_dns_name(w->message, w->end, &at, srv.target))
+	if (ns_rr_rdlen(r->rr) < 7 ||
+	    !read_data_name(message, data + 6, srv.target))
 		return DNS_MALFORMED;
-	srv.priority = (uint16_t)read_16(r->data);
-	srv.weight = (uint16_t)read_16(r->data + 2);
-	srv.port = (uint16_t)read_16(r->data + 4);
+	srv.priority = (uint16_t)ns_get16(data);
+	srv.weight = (uint16_t)ns_get16(data + 2);
+	srv.port = (uint16_t)ns_get16(data + 4);
 	if (!is_host(srv.target) || srv.port == 0 ||
 	    answer->srvs_n == DNS_SRVS_MAX)
 		return DNS_OK;
@@ -338,18 +314,20 @@ add_srv(struct dns_answer *answer, const struct walk *w, const struct record *r)
 	return DNS_OK;
 }
 
+/* Adds the address of the record if it is that of a target.  Returns false when
+ * memory is short. */
 static bool
 add_extra_addr(struct dns_answer *answer, const struct record *r)
 {
+	int family = ns_rr_type(r->rr) == ns_t_a ? AF_INET : AF_INET6;
 	struct dns_extra extra = {.srv = 0};
 	void *room;
 
-	if (answer->extras_n == DNS_ADDRS_MAX || !record_addr(r, &extra.addr))
-		return true;
 	while (extra.srv < answer->srvs_n &&
 	       strcmp(answer->srvs[extra.srv].target, r->name) != 0)
 		extra.srv++;
-	if (extra.srv == answer->srvs_n)
+	if (extra.srv == answer->srvs_n || answer->extras_n == DNS_ADDRS_MAX ||
+	    !record_addr(r, family, r->name, &extra.addr))
 		return true;
 	room = grow(answer->extras, answer->extras_n, &answer->extras_room,
 	    sizeof(*answer->extras));
@@ -361,48 +339,26 @@ add_extra_addr(struct dns_answer *answer, const struct record *r)
 	return true;
 }
 
-static enum dns_error
-read_srv_records(struct dns_answer *answer, const uint8_t *message, size_t len,
-    struct walk *w)
-{
-	unsigned left = count_answers(message);
-	enum dns_error error = DNS_OK;
-	char name[ADDR_HOST_SIZE];
-	bool end = false;
-	struct record r;
-
-	answer->ttl_s = UINT32_MAX;
-	if (!walk_begin(w, message, len, name) ||
-	    !follow_aliases(message, len, name, &answer->ttl_s))
-		return DNS_MALFORMED;
-	while (error == DNS_OK && walk_section(w, &left, &r, &end) && !end)
-		if (r.type == TYPE_SRV && r.class == CLASS_IN &&
-		    strcmp(r.name, name) == 0)
-			error = add_srv(answer, w, &r);
-	if (error == DNS_OK && !end)
-		error = DNS_MALFORMED;
-	return error == DNS_OK && answer->srvs_n == 0 ? DNS_EMPTY : error;
-}
-
 enum dns_error
 dns_read_srvs(struct dns_answer *answer, const uint8_t *message, size_t len)
 {
-	enum dns_error error;
-	unsigned left;
-	bool end = false;
+	enum dns_error error = DNS_OK;
+	char name[ADDR_HOST_SIZE];
 	struct record r;
-	struct walk w;
+	ns_msg m;
 
-	if (len < HEADER_SIZE)
+	if (!read_begin(message, len, &m, name, &answer->ttl_s))
 		return DNS_MALFORMED;
-	error = read_srv_records(answer, message, len, &w);
-	if (error != DNS_OK)
-		return error;
-	/* The authority section comes before the extra records.  An error
-	 * behind the SRV records costs only the extra addresses. */
-	left = read_16(message + 8) + read_16(message + 10);
-	while (walk_section(&w, &left, &r, &end) && !end)
-		if (!add_extra_addr(answer, &r))
+	for (int i = 0; error == DNS_OK && i < count_records(&m, ns_s_an); i++)
+		if (!read_record(&m, ns_s_an, i, &r))
+			error = DNS_MALFORMED;
+		else if (is_record(&r, ns_t_srv, name))
+			error = add_srv(answer, &m, &r);
+	if (error != DNS_OK || answer->srvs_n == 0)
+		return error == DNS_OK ? DNS_EMPTY : error;
+	for (int i = 0; i < count_records(&m, ns_s_ar); i++)
+		if (read_record(&m, ns_s_ar, i, &r) &&
+		    !add_extra_addr(answer, &r))
 			return DNS_NO_MEMORY;
 	return DNS_OK;
 }

@@ -2,9 +2,10 @@
  * The answer to a look-up of a name, and functions that read it from a DNS
  * message (RFC 1035, 2181, 2782).
  *
- * Messages come from outside and may have any contents.  c-ares reads the names
- * in them, and bounds compression.  At most DNS_RECORDS_MAX records of a
- * message are read, so that no message takes the control thread long.
+ * Messages come from outside and may have any contents.  ns_parserr of the C
+ * library reads records, and bounds compression; a message with a record that
+ * is cut off is wrong as a whole.  At most DNS_RECORDS_MAX records of a section
+ * are read, so that no message takes the control thread long.
  */
 #ifndef RESOLVE_DNS_ANSWER_H
 #define RESOLVE_DNS_ANSWER_H

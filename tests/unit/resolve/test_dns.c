@@ -379,6 +379,29 @@ half_an_answer_says_which_half_failed(void **state)
 }
 
 static void
+an_answer_is_whole_or_cannot_be_read(void **state)
+{
+	static struct message m;
+	struct dns_answer answer = {.ttl_s = UINT32_MAX};
+	size_t whole;
+
+	(void)state;
+	message_begin(&m, 1, "db.test", 1);
+	message_add_ip(&m, IN_ANSWER, "db.test", 7, "10.0.0.1");
+	message_add_ip(&m, IN_ADDITIONAL, "other.test", 5, "10.0.0.2");
+	for (whole = m.len; m.len > 0; m.len--)
+		assert_int_equal(
+		    dns_read_addrs(&answer, m.bytes, m.len - 1, AF_INET),
+		    DNS_MALFORMED);
+	/* Bytes behind the last record make no difference. */
+	assert_int_equal(
+	    dns_read_addrs(&answer, m.bytes, whole + 3, AF_INET), DNS_OK);
+	assert_int_equal(answer.addrs_n, 1);
+	assert_int_equal(answer.ttl_s, 7);
+	dns_answer_fini(&answer);
+}
+
+static void
 look_ups_go_on_with_other_name_servers(void **state)
 {
 	struct world w;
@@ -455,6 +478,7 @@ main(void)
 	    cmocka_unit_test(an_error_of_a_name_server_is_followed_by_the_next),
 	    cmocka_unit_test(errors_are_kept_apart),
 	    cmocka_unit_test(half_an_answer_says_which_half_failed),
+	    cmocka_unit_test(an_answer_is_whole_or_cannot_be_read),
 	    cmocka_unit_test(look_ups_go_on_with_other_name_servers),
 	    cmocka_unit_test(cancelled_look_ups_have_no_answer),
 	    cmocka_unit_test(waiting_needs_no_loop),
