@@ -18,13 +18,13 @@
 static void
 put_name_server(struct report *r, const struct dns_server *server, bool first)
 {
-	const struct dns_counts *counts = dns_server_counts(server);
+	const struct dns_counts *counts = &server->counts;
 
 	if (first)
 		report_text(r, "Resolvers section resolver\n");
 	report_row(r);
 	report_json_string(r, "type", "nameserver");
-	report_put(r, "name", " nameserver %s:", dns_server_text(server));
+	report_put(r, "name", " nameserver %s:", server->text);
 	for (size_t i = 0; i < DNS_COUNTS; i++) {
 		const char *name = dns_counts_rows[i].name;
 

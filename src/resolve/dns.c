@@ -3,7 +3,6 @@
  */
 #include "resolve/dns_internal.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +14,6 @@
 
 /* How often resolv.conf is looked at, while names are looked up. */
 #define SYSTEM_CHECK_MS 1000
-
-#define SOCKETS_MAX 256
 
 /* -- name servers -- */
 
@@ -66,7 +63,7 @@ same_servers(const struct dns *dns, const struct addr *addrs, size_t n)
 	if (n != dns->servers_n)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (!addr_equal(dns_server_addr(dns->servers[i]), &addrs[i]))
+		if (!addr_equal(&dns->servers[i]->addr, &addrs[i]))
 			return false;
 	return true;
 }
@@ -186,7 +183,7 @@ count_asked(const struct dns *dns)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < dns->servers_n; i++)
-		n += dns_server_asked(dns->servers[i]);
+		n += dns->servers[i]->asked;
 	return n;
 }
 
@@ -196,8 +193,8 @@ last_heard_ms(const struct dns *dns)
 	uint64_t last_ms = 0;
 
 	for (size_t i = 0; i < dns->servers_n; i++)
-		if (dns_server_heard_ms(dns->servers[i]) > last_ms)
-			last_ms = dns_server_heard_ms(dns->servers[i]);
+		if (dns->servers[i]->heard_ms > last_ms)
+			last_ms = dns->servers[i]->heard_ms;
 	return last_ms;
 }
 
@@ -339,36 +336,50 @@ dns_wake(struct dns *dns)
 		set_dns_timer(dns, &dns->work, 0.);
 }
 
-static void
-poll_servers(struct dns *dns, uint64_t until_ms)
-{
-	uint64_t now_ms = clock_now_ms();
-	struct pollfd fds[SOCKETS_MAX];
-	int wait_ms = (int)(tick_s(dns) * 1e3);
-	size_t n = 0;
+/* -- waiting -- */
 
-	if (now_ms + (unsigned)wait_ms > until_ms)
-		wait_ms = now_ms < until_ms ? (int)(until_ms - now_ms) : 0;
+static void
+move_to(struct dns *dns, struct ev_loop *loop)
+{
+	if (dns->loop) {
+		ev_timer_stop(dns->loop, &dns->work);
+		ev_timer_stop(dns->loop, &dns->tick);
+	}
+	dns->loop = loop;
 	for (size_t i = 0; i < dns->servers_n; i++)
-		n = dns_server_sockets(dns->servers[i], fds, n, SOCKETS_MAX);
-	if (poll(fds, n, wait_ms) <= 0)
-		return;
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; fds[i].revents && j < dns->servers_n; j++)
-			dns_server_ready(dns->servers[j], &fds[i]);
+		dns_server_move(dns->servers[i], loop);
+	if (loop && dns->pending > 0) {
+		dns_wake(dns);
+		set_dns_timer(dns, &dns->tick, tick_s(dns));
+	}
+}
+
+static void
+on_wait_end(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop;
+	(void)timer;
+	(void)events;
 }
 
 void
 dns_wait(struct dns *dns, uint64_t until_ms)
 {
-	while (dns->pending > 0 && clock_now_ms() < until_ms) {
-		work_off(dns);
-		if (dns->pending > 0)
-			poll_servers(dns, until_ms);
-		tick_servers(dns);
-	}
-	if (dns->loop && count_asked(dns) > 0 && !ev_is_active(&dns->tick))
-		set_dns_timer(dns, &dns->tick, tick_s(dns));
+	struct ev_loop *loop = dns->loop, *own = ev_loop_new(EVFLAG_AUTO);
+	uint64_t now_ms = clock_now_ms();
+	ev_timer end;
+
+	if (!own)
+		return;
+	ev_timer_init(&end, on_wait_end,
+	    until_ms > now_ms ? (double)(until_ms - now_ms) / 1e3 : 0., 0.);
+	ev_timer_start(own, &end);
+	move_to(dns, own);
+	while (dns->pending > 0 && ev_is_active(&end))
+		ev_run(own, EVRUN_ONCE);
+	move_to(dns, loop);
+	ev_timer_stop(own, &end);
+	ev_loop_destroy(own);
 }
 
 /* -- life -- */

@@ -62,7 +62,7 @@ struct dns_lookup;
  * done may take the lists in it.  The look-up is over. */
 typedef void dns_done(void *arg, struct dns_answer *answer);
 
-/* Makes a resolver without settings.  Borrows loop; NULL: the caller calls
+/* Makes a resolver without settings.  Borrows loop; NULL: it works only within
  * dns_wait.  Returns NULL when memory is short. */
 struct dns *dns_new(struct ev_loop *loop);
 
@@ -92,7 +92,7 @@ struct dns_lookup *dns_look_up(
 void dns_cancel(struct dns_lookup *lookup);
 
 /* Works until no look-up is under way, or until that time of clock_now_ms.
- * Blocks; to be called before the loop runs, or without a loop. */
+ * Blocks, on a loop of its own.  Returns at once if that cannot be made. */
 void dns_wait(struct dns *dns, uint64_t until_ms);
 
 /* Returns the number of look-ups under way. */

@@ -53,7 +53,7 @@ static int
 dns_socket_connect(
     ares_socket_t fd, const struct sockaddr *sa, ares_socklen_t len, void *arg)
 {
-	const struct addr *addr = ((struct dns_channel *)arg)->addr;
+	const struct addr *addr = &((struct dns_server *)arg)->addr;
 
 	if (addr->sa.sa_family == AF_INET6 && addr->in6.sin6_scope_id != 0)
 		return connect(fd, &addr->sa, addr->len);
@@ -66,21 +66,21 @@ static ares_ssize_t
 dns_socket_receive(ares_socket_t fd, void *to, size_t size, int flags,
     struct sockaddr *from, ares_socklen_t *from_len, void *arg)
 {
-	struct dns_channel *c = arg;
+	struct dns_server *s = arg;
 	const unsigned char *bytes = to;
 	ssize_t n;
 
-	if (c->reads_left == 0) {
+	if (s->reads_left == 0) {
 		errno = EAGAIN;
 		return -1;
 	}
-	c->reads_left--;
+	s->reads_left--;
 	n = recvfrom(fd, to, size, flags, from, from_len);
 	if (n > 0)
-		c->heard_ms = clock_now_ms();
+		s->heard_ms = clock_now_ms();
 	/* c-ares asks for the sender of datagrams only. */
 	if (from && n > 2 && (bytes[2] & FLAG_TRUNCATED))
-		c->counts->truncated++;
+		s->counts.truncated++;
 	return n;
 }
 
@@ -88,7 +88,7 @@ static ares_ssize_t
 dns_socket_send(ares_socket_t fd, const struct iovec *parts, int n, void *arg)
 {
 	struct msghdr message = {.msg_iov = NULL};
-	struct dns_channel *c = arg;
+	struct dns_server *s = arg;
 	ssize_t sent;
 
 	/* sendmsg(2) takes no const, and changes nothing. */
@@ -96,9 +96,9 @@ dns_socket_send(ares_socket_t fd, const struct iovec *parts, int n, void *arg)
 	message.msg_iovlen = (size_t)n;
 	sent = sendmsg(fd, &message, MSG_NOSIGNAL);
 	if (sent >= 0)
-		c->counts->sent++;
+		s->counts.sent++;
 	else if (errno != EAGAIN)
-		c->counts->snd_error++;
+		s->counts.snd_error++;
 	return sent;
 }
 
@@ -153,7 +153,7 @@ interface_name(unsigned number, char *name, size_t size, void *arg)
 }
 
 static bool
-set_sockets(struct dns_channel *c, ares_channel ares)
+set_sockets(struct dns_server *s, ares_channel ares)
 {
 	static const struct ares_socket_functions_ex functions = {
 	    .version = 1,
@@ -168,14 +168,14 @@ set_sockets(struct dns_channel *c, ares_channel ares)
 	    .aif_indextoname = interface_name,
 	};
 
-	return ares_set_socket_functions_ex(ares, &functions, c) ==
+	return ares_set_socket_functions_ex(ares, &functions, s) ==
 	       ARES_SUCCESS;
 }
 
 #else
 
 static bool
-set_sockets(struct dns_channel *c, ares_channel ares)
+set_sockets(struct dns_server *s, ares_channel ares)
 {
 	static const struct ares_socket_functions functions = {
 	    .asocket = dns_socket_open,
@@ -185,7 +185,7 @@ set_sockets(struct dns_channel *c, ares_channel ares)
 	    .asendv = dns_socket_send,
 	};
 
-	ares_set_socket_functions(ares, &functions, c);
+	ares_set_socket_functions(ares, &functions, s);
 	return true;
 }
 
@@ -217,7 +217,7 @@ on_record(void *arg, ares_status_t status, size_t timeouts,
 }
 
 void
-dns_channel_ask(struct dns_channel *channel, const char *name, int type,
+dns_channel_ask(struct dns_server *server, const char *name, int type,
     ares_callback done, void *arg)
 {
 	struct dns_ask *ask = malloc(sizeof(*ask));
@@ -228,17 +228,17 @@ dns_channel_ask(struct dns_channel *channel, const char *name, int type,
 	}
 	*ask = (struct dns_ask){.done = done, .arg = arg};
 	/* The callback gets every error. */
-	(void)ares_query_dnsrec(channel->ares, name, ARES_CLASS_IN,
+	(void)ares_query_dnsrec(server->ares, name, ARES_CLASS_IN,
 	    (ares_dns_rec_type_t)type, on_record, ask, NULL);
 }
 
 #else
 
 void
-dns_channel_ask(struct dns_channel *channel, const char *name, int type,
+dns_channel_ask(struct dns_server *server, const char *name, int type,
     ares_callback done, void *arg)
 {
-	ares_query(channel->ares, name, CLASS_IN, type, done, arg);
+	ares_query(server->ares, name, CLASS_IN, type, done, arg);
 }
 
 #endif
@@ -266,20 +266,20 @@ set_name_server(const struct addr *a, ares_channel ares)
 }
 
 bool
-dns_channel_open(struct dns_channel *channel)
+dns_channel_open(struct dns_server *server)
 {
 	static char lookups[] = "b"; /* no file: hosts_file.c reads it */
 	static char nothing[] = "/dev/null";
 	struct ares_options options = {
 	    .flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES |
 	             ARES_FLAG_NOCHECKRESP | ARES_FLAG_EDNS,
-	    .timeout = (int)channel->timeout_ms,
+	    .timeout = (int)server->timeout_ms,
 	    .tries = 1,
 	    .ednspsz = UDP_SIZE,
 	    .lookups = lookups,
 	    .resolvconf_path = nothing,
-	    .sock_state_cb = channel->on_state,
-	    .sock_state_cb_data = channel->arg};
+	    .sock_state_cb = dns_server_watch,
+	    .sock_state_cb_data = server};
 	int mask = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES |
 	           ARES_OPT_EDNSPSZ | ARES_OPT_LOOKUPS | ARES_OPT_RESOLVCONF |
 	           ARES_OPT_SOCK_STATE_CB;
@@ -294,20 +294,20 @@ dns_channel_open(struct dns_channel *channel)
 #endif
 	if (ares_init_options(&ares, &options, mask) != ARES_SUCCESS)
 		return false;
-	if (!set_sockets(channel, ares) ||
-	    !set_name_server(channel->addr, ares)) {
+	if (!set_sockets(server, ares) ||
+	    !set_name_server(&server->addr, ares)) {
 		ares_destroy(ares);
 		return false;
 	}
-	dns_channel_close(channel);
-	channel->ares = ares;
+	dns_channel_close(server);
+	server->ares = ares;
 	return true;
 }
 
 void
-dns_channel_close(struct dns_channel *channel)
+dns_channel_close(struct dns_server *server)
 {
-	if (channel->ares)
-		ares_destroy(channel->ares);
-	channel->ares = NULL;
+	if (server->ares)
+		ares_destroy(server->ares);
+	server->ares = NULL;
 }

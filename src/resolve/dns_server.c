@@ -16,19 +16,8 @@
 
 struct dns_socket {
 	struct list node;
-	ev_io io; /* its events are set also without a loop */
+	ev_io io;
 	struct dns_server *server;
-};
-
-struct dns_server {
-	struct ev_loop *loop;
-	struct dns_channel channel;
-	struct list sockets;
-	struct addr addr;
-	struct dns_counts counts;
-	unsigned asked;
-	unsigned answers; /* on this channel */
-	char text[ADDR_TEXT_SIZE];
 };
 
 const struct dns_counts_row dns_counts_rows[DNS_COUNTS] = {
@@ -49,22 +38,15 @@ dns_counts_at(const struct dns_counts *counts, size_t row)
 /* -- events -- */
 
 static void
-dns_server_act(struct dns_server *s, int fd, int events)
-{
-	s->channel.reads_left = DNS_SERVER_READS;
-	ares_process_fd(s->channel.ares,
-	    events & EV_READ ? fd : ARES_SOCKET_BAD,
-	    events & EV_WRITE ? fd : ARES_SOCKET_BAD);
-}
-
-static void
 on_dns_socket(struct ev_loop *loop, ev_io *io, int events)
 {
-	struct dns_socket *socket = io->data;
+	struct dns_server *s = ((struct dns_socket *)io->data)->server;
 
 	(void)loop;
+	s->reads_left = DNS_SERVER_READS;
 	/* c-ares may have the socket freed in here. */
-	dns_server_act(socket->server, io->fd, events);
+	ares_process_fd(s->ares, events & EV_READ ? io->fd : ARES_SOCKET_BAD,
+	    events & EV_WRITE ? io->fd : ARES_SOCKET_BAD);
 }
 
 static struct dns_socket *
@@ -115,43 +97,29 @@ forget_socket(struct dns_server *s, int fd)
 	free(socket);
 }
 
-static void
-on_socket_state(void *arg, ares_socket_t fd, int readable, int writable)
+void
+dns_server_watch(void *server, ares_socket_t fd, int readable, int writable)
 {
 	if (readable || writable)
-		watch_socket(arg, fd,
+		watch_socket(server, fd,
 		    (readable ? EV_READ : 0) | (writable ? EV_WRITE : 0));
 	else
-		forget_socket(arg, fd);
-}
-
-size_t
-dns_server_sockets(
-    const struct dns_server *server, struct pollfd *fds, size_t n, size_t max)
-{
-	list_for_each (node, &server->sockets) {
-		const struct dns_socket *socket =
-		    container_of(node, struct dns_socket, node);
-		int events = socket->io.events;
-
-		if (n == max)
-			break;
-		fds[n++] = (struct pollfd){.fd = socket->io.fd,
-		    .events = (short)((events & EV_READ ? POLLIN : 0) |
-		                      (events & EV_WRITE ? POLLOUT : 0))};
-	}
-	return n;
+		forget_socket(server, fd);
 }
 
 void
-dns_server_ready(struct dns_server *server, const struct pollfd *fd)
+dns_server_move(struct dns_server *server, struct ev_loop *loop)
 {
-	int events =
-	    (fd->revents & (POLLIN | POLLERR | POLLHUP) ? EV_READ : 0) |
-	    (fd->revents & POLLOUT ? EV_WRITE : 0);
+	list_for_each (node, &server->sockets) {
+		struct dns_socket *socket =
+		    container_of(node, struct dns_socket, node);
 
-	if (events && find_dns_socket(server, fd->fd))
-		dns_server_act(server, fd->fd, events);
+		if (server->loop)
+			ev_io_stop(server->loop, &socket->io);
+		if (loop)
+			ev_io_start(loop, &socket->io);
+	}
+	server->loop = loop;
 }
 
 /* -- questions -- */
@@ -213,11 +181,11 @@ dns_server_ask(struct dns_server *server, struct dns_question *question,
     const char *name, int type)
 {
 	if (server->answers >= ANSWERS_MAX && server->asked == 0 &&
-	    dns_channel_open(&server->channel))
+	    dns_channel_open(server))
 		server->answers = 0;
 	question->server = server;
 	server->asked++;
-	dns_channel_ask(&server->channel, name, type, on_dns_reply, question);
+	dns_channel_ask(server, name, type, on_dns_reply, question);
 }
 
 void
@@ -231,7 +199,7 @@ dns_server_note(struct dns_server *server, enum dns_error found)
 void
 dns_server_tick(struct dns_server *server)
 {
-	ares_process_fd(server->channel.ares, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+	ares_process_fd(server->ares, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
 }
 
 /* -- life -- */
@@ -255,14 +223,10 @@ dns_server_new(
 		return NULL;
 	s->loop = loop;
 	s->addr = *addr;
-	s->channel = (struct dns_channel){.addr = &s->addr,
-	    .timeout_ms = timeout_ms,
-	    .on_state = on_socket_state,
-	    .arg = s,
-	    .counts = &s->counts};
+	s->timeout_ms = timeout_ms;
 	list_init(&s->sockets);
 	addr_text(addr, s->text);
-	if (dns_channel_open(&s->channel))
+	if (dns_channel_open(s))
 		return s;
 	free(s);
 	return NULL;
@@ -273,37 +237,7 @@ dns_server_free(struct dns_server *server)
 {
 	if (!server)
 		return;
-	dns_channel_close(&server->channel);
+	dns_channel_close(server);
 	forget_sockets(server);
 	free(server);
-}
-
-unsigned
-dns_server_asked(const struct dns_server *server)
-{
-	return server->asked;
-}
-
-uint64_t
-dns_server_heard_ms(const struct dns_server *server)
-{
-	return server->channel.heard_ms;
-}
-
-const char *
-dns_server_text(const struct dns_server *server)
-{
-	return server->text;
-}
-
-const struct dns_counts *
-dns_server_counts(const struct dns_server *server)
-{
-	return &server->counts;
-}
-
-const struct addr *
-dns_server_addr(const struct dns_server *server)
-{
-	return &server->addr;
 }

@@ -14,11 +14,11 @@
 #define RESOLVE_DNS_SERVER_H
 
 #include <ev.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/list.h"
 #include "net/addr.h"
 #include "resolve/dns_answer.h"
 
@@ -55,16 +55,33 @@ struct dns_question {
 	struct dns_server *server;
 };
 
-struct dns_server;
+/* Others than dns_server.c and dns_channel.c only read it. */
+struct dns_server {
+	char text[ADDR_TEXT_SIZE]; /* `10.0.0.2:53` */
+	struct dns_counts counts;
+	struct addr addr;
+	unsigned asked;    /* questions under way */
+	uint64_t heard_ms; /* when a message came last, be it too late; 0:
+	                    * never */
+	uint64_t timeout_ms;
+	struct ev_loop *loop; /* NULL: none at present */
+	struct list sockets;
+	struct ares_channeldata *ares; /* NULL: closed */
+	unsigned reads_left;           /* in this turn */
+	unsigned answers;              /* on this channel */
+};
 
-/* Makes a name server.  loop NULL: the caller polls, as dns_wait does.  Returns
- * NULL when memory is short or c-ares refuses. */
+/* Makes a name server.  loop may be NULL.  Returns NULL when memory is short or
+ * c-ares refuses. */
 struct dns_server *dns_server_new(
     struct ev_loop *loop, const struct addr *addr, uint64_t timeout_ms);
 
 /* Frees the server.  Questions under way end with DNS_NO_MEMORY.  Accepts NULL.
  */
 void dns_server_free(struct dns_server *server);
+
+/* Goes on on another loop; NULL: not for now. */
+void dns_server_move(struct dns_server *server, struct ev_loop *loop);
 
 /* Asks for records of the type (1: A, 28: AAAA, 33: SRV) of the whole name.
  * done is called exactly once. */
@@ -77,28 +94,6 @@ void dns_server_note(struct dns_server *server, enum dns_error found);
 
 /* Ends questions whose time is over. */
 void dns_server_tick(struct dns_server *server);
-
-/* Appends the sockets to fds, which has n, at most up to max.  Returns the new
- * number. */
-size_t dns_server_sockets(
-    const struct dns_server *server, struct pollfd *fds, size_t n, size_t max);
-/* Reads from and writes to a socket of dns_server_sockets after poll(2).
- * Ignores a socket that is not the server's any more. */
-void dns_server_ready(struct dns_server *server, const struct pollfd *fd);
-
-/* Returns the number of questions under way. */
-unsigned dns_server_asked(const struct dns_server *server);
-
-/* Returns when the last message came from the name server, be it too late
- * (clock_now_ms); 0: never. */
-uint64_t dns_server_heard_ms(const struct dns_server *server);
-
-/* Returns `10.0.0.2:53`. */
-const char *dns_server_text(const struct dns_server *server);
-/* Returns the counts of what was asked and answered. */
-const struct dns_counts *dns_server_counts(const struct dns_server *server);
-/* Returns the address of the name server. */
-const struct addr *dns_server_addr(const struct dns_server *server);
 
 /* Returns the count of that name's row in DNS_COUNTS_TABLE. */
 uint64_t dns_counts_at(const struct dns_counts *counts, size_t row);

@@ -97,10 +97,10 @@ put_server_metric(FILE *out, const struct server_names *names, size_t row)
 	metric_begin(out, metric, "counter", dns_counts_rows[row].help);
 	for (size_t i = 0; (server = dns_server_at(names->dns, i)); i++) {
 		const struct metric_labels labels = {
-		    {"nameserver", dns_server_text(server), NULL}};
+		    {"nameserver", server->text, NULL}};
 
-		metric_number(out, metric, &labels,
-		    dns_counts_at(dns_server_counts(server), row));
+		metric_number(
+		    out, metric, &labels, dns_counts_at(&server->counts, row));
 	}
 }
 

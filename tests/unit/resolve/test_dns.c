@@ -209,9 +209,8 @@ a_silent_name_server_is_followed_by_the_next(void **state)
 	/* Which is asked first from then on. */
 	assert_int_equal(look_up(&w, "c.d.test", AF_INET), DNS_OK);
 	assert_string_equal(w.asked, "");
-	assert_int_equal(
-	    dns_server_counts(dns_server_at(w.dns, 0))->timeout, 1);
-	assert_int_equal(dns_server_counts(dns_server_at(w.dns, 1))->valid, 2);
+	assert_int_equal(dns_server_at(w.dns, 0)->counts.timeout, 1);
+	assert_int_equal(dns_server_at(w.dns, 1)->counts.valid, 2);
 	world_fini(&w);
 }
 
