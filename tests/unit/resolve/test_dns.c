@@ -15,6 +15,7 @@
 #include "resolve/dns.h"
 
 #define PATIENCE_MS 10000
+#define SILENCE_MS  50 /* of a name server that does not answer */
 
 struct world {
 	struct ev_loop *loop;
@@ -97,7 +98,7 @@ world_init(struct world *w, size_t servers_n)
 	w->servers[1] = w->two.addr;
 	w->settings = (struct dns_settings){.servers = w->servers,
 	    .servers_n = servers_n,
-	    .timeout_ms = 50,
+	    .timeout_ms = PATIENCE_MS,
 	    .retries = optional_of(1),
 	    .resolv_conf = w->resolv_conf,
 	    .hosts_file = w->hosts};
@@ -113,6 +114,15 @@ world_fini(struct world *w)
 	ev_loop_destroy(w->loop);
 	unlink(w->hosts);
 	unlink(w->resolv_conf);
+}
+
+/* From now on one keeps silent. */
+static void
+silence_one(struct world *w)
+{
+	w->one_silent = true;
+	w->settings.timeout_ms = SILENCE_MS;
+	assert_true(dns_configure(w->dns, &w->settings));
 }
 
 static void
@@ -202,7 +212,7 @@ a_silent_name_server_is_followed_by_the_next(void **state)
 
 	(void)state;
 	world_init(&w, 2);
-	w.one_silent = true;
+	silence_one(&w);
 	assert_int_equal(look_up(&w, "a.b.test", AF_INET), DNS_OK);
 	assert_string_equal(w.addrs, "10.0.0.2;");
 	assert_string_equal(w.asked, "a.b.test 1;");
@@ -284,7 +294,7 @@ settings_that_are_unset_are_those_of_the_system(void **state)
 
 	(void)state;
 	world_init(&w, 1);
-	w.one_silent = true;
+	silence_one(&w);
 	w.settings.retries.is_set = false;
 	use_system(&w, "attempts:3");
 	assert_int_equal(look_up(&w, "a.b.test", AF_INET), DNS_TIMEOUT);
@@ -342,11 +352,13 @@ errors_are_kept_apart(void **state)
 
 	(void)state;
 	world_init(&w, 1);
-	w.one_silent = true;
+	silence_one(&w);
 	assert_int_equal(look_up(&w, "a.b.test", AF_INET), DNS_TIMEOUT);
 	/* Asked again once, and not within the search domains. */
 	assert_string_equal(w.asked, "a.b.test 1;a.b.test 1;");
 	w.one_silent = false;
+	w.settings.timeout_ms = PATIENCE_MS;
+	assert_true(dns_configure(w.dns, &w.settings));
 	w.one_rcode = RCODE_SERVFAIL;
 	assert_int_equal(look_up(&w, "a.b.test.", AF_INET), DNS_SERVFAIL);
 	w.one_rcode = RCODE_REFUSED;
@@ -448,6 +460,7 @@ waiting_needs_no_loop(void **state)
 
 	(void)state;
 	world_init(&w, 1);
+	silence_one(&w);
 	assert_true(dns_configure(dns, &w.settings));
 	/* The test's name server does not run meanwhile. */
 	assert_non_null(dns_look_up(dns, "a.b.test.", AF_INET, on_answer, &w));
