@@ -21,6 +21,9 @@
 /* A line about the value of the file behind a command (control/later.h). */
 #define BASE "base"
 
+/* Words before a text that may be a password. */
+#define SECRET "agent-send "
+
 /* Why a server has the health that it is given. */
 #define BEFORE "as before the start of this process"
 
@@ -88,8 +91,12 @@ carry_over_write(const struct command_env *env, FILE *out)
 void
 carry_over_log_left_out(const char *line, const char *why)
 {
-	log_warning(
-	    "the former process's '%s' could not be done again: %s", line, why);
+	const char *secret = strstr(line, SECRET);
+	int len = secret ? (int)(secret - line + (ptrdiff_t)strlen(SECRET))
+	                 : (int)strlen(line);
+
+	log_warning("the former process's '%.*s%s' could not be done again: %s",
+	    len, line, secret ? "..." : "", why);
 }
 
 /* Sets the health that a line of write_health has.  The line has the form of a
@@ -159,10 +166,11 @@ is_replaced(const struct command_env *env, const char **bases, const char *line)
 	snprintf(copy, sizeof(copy), "%s", line);
 	if (!*bases || !command_describe(env, copy, &now) || !now.base[0] ||
 	    !find_base(bases, line, base, sizeof(base)) ||
-	    strcmp(base, now.base) == 0)
+	    !setting_is_replaced(&now, base))
 		return false;
-	log_info("'%s' is not done again: the file has %s, and no longer %s",
-	    line, now.base, base);
+	log_info("%s is not set again: the file has %s, and no longer %s",
+	    now.subject, setting_shown(&now, now.base),
+	    setting_shown(&now, base));
 	return true;
 }
 

@@ -80,10 +80,11 @@ report_expiry(struct expiring_change *c, enum log_level level, const char *what)
 static void
 report_kept(struct expiring_change *c, const char *value, const char *why)
 {
-	char outcome[sizeof(c->setting.subject) + 64];
+	char outcome[sizeof(c->setting.subject) + 160];
 	char text[SETTING_VALUE_SIZE + 128];
 
-	snprintf(outcome, sizeof(outcome), "it stays %s: %s", value, why);
+	value = setting_shown(&c->setting, value);
+	snprintf(outcome, sizeof(outcome), "it stays %.80s: %s", value, why);
 	report_expiry(c, LOG_LEVEL_INFO, outcome);
 	snprintf(text, sizeof(text), "expired: %s stays %.40s: %s",
 	    c->setting.subject, value, why);
@@ -137,19 +138,20 @@ replay_run(struct replay *r, const struct expiring_change *c)
 static void
 undo_change(struct expiring_change *c)
 {
+	const char *value = setting_shown(&c->setting, c->setting.value),
+	           *former = setting_shown(&c->setting, c->former);
 	char outcome[2 * SETTING_VALUE_SIZE + 600];
 	struct replay r;
 
 	replay_init(&r, c, c->former);
 	if (replay_run(&r, c)) {
-		snprintf(outcome, sizeof(outcome), "%s -> %s", c->setting.value,
-		    c->former);
+		snprintf(outcome, sizeof(outcome), "%s -> %s", value, former);
 		report_expiry(c, LOG_LEVEL_INFO, outcome);
 		return;
 	}
 	snprintf(outcome, sizeof(outcome),
-	    "it stays %s, because %s cannot be set again: %s", c->setting.value,
-	    c->former, r.err.text);
+	    "it stays %s, because %s cannot be set again: %s", value, former,
+	    r.err.text);
 	report_expiry(c, LOG_LEVEL_ERROR, outcome);
 }
 
@@ -175,7 +177,7 @@ expire_change(struct expiring_change *c)
 		report_kept(c, then->value, "it no longer exists");
 	else if (c->is_changed)
 		report_kept(c, now.value, "it was changed meanwhile");
-	else if (strcmp(now.base, then->base) != 0)
+	else if (setting_is_replaced(&now, then->base))
 		report_kept(c, now.value, BY_FILE);
 	else if (strcmp(now.value, then->value) != 0)
 		report_kept(c, now.value, "it was changed meanwhile");
@@ -209,7 +211,7 @@ expiring_follow_file(struct expiring *expiring)
 		struct expiring_change *c = expiring_at(node);
 
 		if (c->is_changed || !expiring_read_setting(c, &now) ||
-		    strcmp(now.base, c->setting.base) == 0)
+		    !setting_is_replaced(&now, c->setting.base))
 			continue;
 		if (strcmp(now.configured, c->former) == 0) {
 			go_on(c);
@@ -228,6 +230,7 @@ fill_status(const struct expiring_change *c, struct expiring_status *ret_status)
 	*ret_status = (struct expiring_status){
 	    .id = c->id,
 	    .left_ms = c->ends_ms > now_ms ? c->ends_ms - now_ms : 0,
+	    .setting = &c->setting,
 	    .subject = c->setting.subject,
 	    .value = c->setting.value,
 	    .former = c->former,
@@ -245,7 +248,7 @@ expiring_of(const struct expiring *expiring, const struct setting *now,
 	                   (struct expiring *)(uintptr_t)expiring, now->subject)
 	             : NULL;
 
-	if (!c || c->is_changed || strcmp(now->base, c->setting.base) != 0)
+	if (!c || c->is_changed || setting_is_replaced(now, c->setting.base))
 		return false;
 	fill_status(c, ret_status);
 	return true;
@@ -426,7 +429,7 @@ keep_former(struct expiring *expiring, const struct call *call,
 	}
 	if (strcmp(before->value, after->value) == 0)
 		call_audit(call, NULL, NULL, "%s: still %s", after->subject,
-		    after->value);
+		    setting_shown(after, after->value));
 	c->command = command;
 	join_names(c, call->args);
 	c->setting = *after;
@@ -522,7 +525,8 @@ expiring_cancel(struct expiring *expiring, struct call *call, uint64_t id)
 		call_audit(call, NULL, NULL,
 		    "%s stays %.40s, and does not "
 		    "expire",
-		    c->setting.subject, c->setting.value);
+		    c->setting.subject,
+		    setting_shown(&c->setting, c->setting.value));
 		change_free(c);
 		return true;
 	}

@@ -84,6 +84,7 @@ void expiring_forget(struct expiring *expiring, const char *what);
 /* A pending change, for `show expiring`. */
 struct expiring_status {
 	uint64_t id, left_ms;
+	const struct setting *setting; /* for setting_shown, as long as these */
 	const char *subject, *value, *former; /* until the next call */
 	const struct peer *who;
 	const struct peer *changed_by; /* overruled by this peer; or NULL */

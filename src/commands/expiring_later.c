@@ -83,9 +83,9 @@ expiring_read(struct expiring *expiring, const struct command *command,
 		return err_set(err, "it no longer exists");
 	if (strcmp(now.value, value) != 0)
 		return err_set(err, "%s is %.40s, not %.40s", now.subject,
-		    now.value, value);
+		    setting_shown(&now, now.value), setting_shown(&now, value));
 	if (later_text(line, "base", base, sizeof(base)) &&
-	    strcmp(base, now.base) != 0)
+	    setting_is_replaced(&now, base))
 		return err_set(err, "the file has another value since then");
 	c = expiring_find(expiring, now.subject);
 	if (!c && expiring->n < EXPIRING_MAX)

@@ -54,7 +54,6 @@
 	X("deletions of entries of lists")                                     \
 	X("certificates that were set")                                        \
 	X("keys of TLS tickets that lfproxy has made itself")                  \
-	X("the text sent to agents")                                           \
 	X("the bandwidth that sessions share")                                 \
 	X("peaks, averages, rates and the numbers of failed checks")
 

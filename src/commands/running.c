@@ -9,10 +9,9 @@
 #include "commands/expiring.h"
 #include "commands/settings.h"
 #include "config/edit.h"
-#include "control/pools.h"
 #include "model/model.h"
 
-#define TEXT_SIZE (CONFIG_SERVER_TEXT_SIZE + 512)
+#define TEXT_SIZE (CONFIG_SERVER_TEXT_SIZE + SETTING_VALUE_SIZE + 512)
 
 struct walk {
 	const struct command_env *env;
@@ -21,11 +20,13 @@ struct walk {
 	/* The present change, and its texts. */
 	struct running_change change;
 	bool of_set; /* the server is a member of a set, which has no line */
+	bool is_secret;
 	struct spec_place place;
 	char section[CALL_NAME_SIZE], server[CALL_NAME_SIZE];
 	char commands[TEXT_SIZE],
-	    subject[sizeof(((struct setting *)NULL)->subject)], configured[512],
-	    value[512], base[512];
+	    subject[sizeof(((struct setting *)NULL)->subject)],
+	    configured[SETTING_VALUE_SIZE], value[SETTING_VALUE_SIZE],
+	    base[SETTING_VALUE_SIZE];
 	const struct expiring_status *ends; /* NULL: the value is permanent */
 };
 
@@ -42,10 +43,11 @@ tell(struct walk *w, const char *key, const char *text)
 	    .value = w->value,
 	    .base = w->base[0] ? w->base : NULL,
 	    .ends = w->ends,
+	    .is_secret = w->is_secret,
 	    .section = w->section,
 	    .server = w->server[0] ? w->server : NULL,
 	    .place = w->place,
-	    .key = w->of_set ? NULL : key,
+	    .key = w->of_set || w->is_secret ? NULL : key,
 	    .text = text};
 	w->call(w->arg, &w->change);
 }
@@ -77,22 +79,12 @@ tell_value(struct walk *w, enum setting_id id, const struct setting *setting,
 	setting_command(id, setting, value, w->commands + len,
 	    sizeof(w->commands) - len - 1);
 	strcat(w->commands, "\n");
-	PUT(w->value, "%s", state_text(value));
+	PUT(w->value, "%s", setting_shown(setting, state_text(value)));
 	if (row->in_file)
 		text = row->in_file(value, in_file);
+	w->is_secret = setting->is_secret;
 	tell(w, text ? row->key : NULL, text);
-}
-
-/* Begins to tell the setting.  Returns whether it was changed for a time; then
- * value is the one that will be put back. */
-static bool
-begin_setting(struct walk *w, const struct setting *setting,
-    struct expiring_status *ret_status)
-{
-	PUT(w->subject, "%s", setting->subject);
-	PUT(w->configured, "%s", state_text(setting->configured));
-	PUT(w->base, "%s", setting->base);
-	return expiring_of(w->env->expiring, setting, ret_status);
+	w->is_secret = false;
 }
 
 static void
@@ -103,7 +95,11 @@ tell_setting(
 	struct setting now;
 
 	setting_read(id, of, &now);
-	if (begin_setting(w, &now, &pending)) {
+	PUT(w->subject, "%s", now.subject);
+	PUT(w->configured, "%s",
+	    setting_shown(&now, state_text(now.configured)));
+	PUT(w->base, "%s", now.base);
+	if (expiring_of(w->env->expiring, &now, &pending)) {
 		if (strcmp(pending.former, now.configured) != 0)
 			tell_value(w, id, &now, pending.former);
 		w->ends = &pending;
@@ -113,6 +109,17 @@ tell_setting(
 		tell_value(
 		    w, id, &now, now.ordered[0] ? now.ordered : now.value);
 	}
+}
+
+/* Tells the changes of a server, a frontend, a pool, or the process. */
+static void
+walk_settings(
+    struct walk *w, enum setting_scope scope, struct setting_object of)
+{
+	of.env = w->env;
+	for (enum setting_id id = 0; id < SETTINGS; id++)
+		if (setting_rows[id].scope == scope)
+			tell_setting(w, id, &of);
 }
 
 /* -- servers -- */
@@ -140,8 +147,12 @@ tell_added(struct walk *w, const struct server *s, const char *name)
 		    "enable agent %s\n", name);
 	w->base[0] = '\0';
 	PUT(w->configured, "none");
-	PUT(w->value, "%s", text + strlen(s->spec->name) + 1);
+	/* The text that an agent is sent may be a password. */
+	w->is_secret = s->spec->agent.send.n > 0;
+	PUT(w->value, "%s",
+	    w->is_secret ? s->spec->address : text + strlen(s->spec->name) + 1);
 	tell(w, "server", text);
+	w->is_secret = false;
 }
 
 static void
@@ -190,25 +201,12 @@ walk_server(struct walk *w, struct server *s, bool added)
 		w->place = s->backend->spec->place;
 		tell_added(w, s, name);
 	}
-	for (enum setting_id id = 0; id < SETTINGS; id++)
-		if (setting_rows[id].scope == OF_SERVER)
-			tell_setting(w, id,
-			    &(struct setting_object){w->env, .server = s});
+	walk_settings(w, OF_SERVER, (struct setting_object){.server = s});
 	w->server[0] = '\0';
 	w->of_set = false;
 }
 
-/* -- frontends, the process, lists, pools -- */
-
-/* Tells the changes of a frontend, or of the process. */
-static void
-walk_others(struct walk *w, enum setting_scope scope, struct frontend *f)
-{
-	for (enum setting_id id = 0; id < SETTINGS; id++)
-		if (setting_rows[id].scope == scope)
-			tell_setting(w, id,
-			    &(struct setting_object){w->env, .frontend = f});
-}
+/* -- lists -- */
 
 /* Tells the entries that commands have added, and not those that they have
  * deleted: a reload reads these from the files again. */
@@ -236,41 +234,6 @@ walk_list(
 	}
 }
 
-static void
-tell_pool_value(struct walk *w, const struct setting *setting, const char *key,
-    const char *value)
-{
-	PUT(w->commands, "set pool %s %s %s\n", setting->proxy, key, value);
-	PUT(w->value, "%s", value);
-	tell(w, key, w->value);
-}
-
-static void
-walk_pool(struct walk *w, const struct pool_spec *spec)
-{
-	struct pools *pools = control_pools(w->env->control);
-	struct expiring_status pending;
-	struct pools_setting at;
-	struct setting now;
-
-	w->place = spec->place;
-	PUT(w->section, "pool %s", spec->name);
-	for (size_t i = 0; pools_setting_at(pools, spec, i, &at); i++) {
-		memset(&now, 0, sizeof(now));
-		(void)setting_of_pool(NULL, spec->name, &at, &now);
-		if (begin_setting(w, &now, &pending)) {
-			if (strcmp(pending.former, at.file) != 0)
-				tell_pool_value(
-				    w, &now, at.key, pending.former);
-			w->ends = &pending;
-			tell_pool_value(w, &now, at.key, pending.value);
-			w->ends = NULL;
-		} else if (now.is_changed) {
-			tell_pool_value(w, &now, at.key, at.now);
-		}
-	}
-}
-
 void
 running_changes(const struct command_env *env, running_fn *call, void *arg)
 {
@@ -283,11 +246,12 @@ running_changes(const struct command_env *env, running_fn *call, void *arg)
 	model_for_each_frontend (f, model) {
 		w.place = f->spec->place;
 		PUT(w.section, "frontend %s", f->spec->name);
-		walk_others(&w, OF_FRONTEND, f);
+		walk_settings(
+		    &w, OF_FRONTEND, (struct setting_object){.frontend = f});
 	}
 	w.place = (struct spec_place){.file = NULL};
 	PUT(w.section, "global");
-	walk_others(&w, OF_PROCESS, NULL);
+	walk_settings(&w, OF_PROCESS, (struct setting_object){.env = env});
 	for (size_t i = 0; i < spec->lists_n; i++)
 		walk_list(&w, &spec->lists[i],
 		    model_find_list(model, spec->lists[i].name));
@@ -298,6 +262,10 @@ running_changes(const struct command_env *env, running_fn *call, void *arg)
 			tell_deleted(&w, &spec->backends[i],
 			    spec->backends[i].deleted[j]);
 	w.server[0] = '\0';
-	for (size_t i = 0; i < spec->pools_n; i++)
-		walk_pool(&w, &spec->pools[i]);
+	for (size_t i = 0; i < spec->pools_n; i++) {
+		w.place = spec->pools[i].place;
+		PUT(w.section, "pool %s", spec->pools[i].name);
+		walk_settings(&w, OF_POOL,
+		    (struct setting_object){.pool = spec->pools[i].name});
+	}
 }

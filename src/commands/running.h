@@ -26,6 +26,7 @@ struct running_change {
 	 * twice if the value that will be put back is not the file's: first
 	 * with that value, then with the present one. */
 	const struct expiring_status *ends;
+	bool is_secret; /* show neither commands nor text; value shows none */
 	const char *section; /* of the file: `backend app` */
 	const char *server;  /* whose line has it; NULL: the section has it */
 	/* The place of the server's line or of the section when the file was

@@ -288,10 +288,11 @@ static bool
 set_check_addr(
     struct call *call, struct server *server, const struct option *option)
 {
-	struct addr addr;
+	struct addr addr = {.sa.sa_family = AF_UNSPEC};
 	int port = -1;
 
-	if (!addr_parse_ip(call_arg(call, 2), &addr))
+	if (strcmp(call_arg(call, 2), SETTING_FILE) != 0 &&
+	    !addr_parse_ip(call_arg(call, 2), &addr))
 		return err_set(
 		    call->err, "invalid addr '%s'", call_arg(call, 2));
 	return (strcmp(call_arg(call, 3), "port") != 0 ||
@@ -309,13 +310,28 @@ set_check_port(
 	       set_check_place(call, server, option, NULL, port);
 }
 
+/* Any text of that length has a value of a setting (put_bytes). */
+#define AGENT_SEND_MAX ((SETTING_VALUE_SIZE - 10) / 2)
+
+/* Takes the text, or `hex` and bytes in hexadecimal. */
 static bool
 set_agent_send(
     struct call *call, struct server *server, const struct option *option)
 {
-	if (!operator_set_agent_send(server, call_arg(call, 2)))
+	const char *text = call_arg(call, 2), *digits = call_arg(call, 3);
+	bool is_hex = *digits && strcmp(text, SETTING_HEX) == 0;
+
+	if (strlen(is_hex ? digits : text) > AGENT_SEND_MAX)
+		return err_set(call->err,
+		    "the text is too long; it may have %d characters",
+		    AGENT_SEND_MAX);
+	if (is_hex) {
+		if (!operator_set_agent_send_hex(server, digits, call->err))
+			return false;
+	} else if (!operator_set_agent_send(server, text)) {
 		return err_set(
 		    call->err, "cannot allocate memory for new string");
+	}
 	/* The text may be a password. */
 	call_audit_server(call, server, option->name, NULL, "(not shown)");
 	return true;
@@ -341,22 +357,6 @@ describe_agent_health(struct call *call, struct setting *ret_setting)
 	         : SETTING_INVALID;
 }
 
-/* Refuses `for` for an option whose override no command removes. */
-static enum setting_answer
-describe_override(struct call *call, struct setting *ret_setting)
-{
-	if (strcmp(call_arg(call, 1), "check-addr") == 0)
-		(void)describe_check_addr(call, ret_setting);
-	else if (strcmp(call_arg(call, 1), "agent-addr") == 0)
-		(void)describe_agent_addr(call, ret_setting);
-	err_set(call->err,
-	    "'set server <srv> %s' cannot end in 'for': it has no former value "
-	    "that could be set again. Allowed are addr, agent, agent-port, "
-	    "check-port, health, maxconn, state, weight.",
-	    call_arg(call, 1));
-	return SETTING_UNRESTORABLE;
-}
-
 /* -- the command -- */
 
 #define IP_AND_PORT "an address and optionally a port"
@@ -368,13 +368,13 @@ static const struct option options[] = {
     {"addr", IP_AND_PORT, set_addr, .describe = describe_addr},
     {"agent", NULL, set_agent_health, .describe = describe_agent_health,
         .agent = true, .off = NO_AGENT "."},
-    {"agent-addr", IP_AND_PORT, set_check_addr, .describe = describe_override,
+    {"agent-addr", IP_AND_PORT, set_check_addr, .describe = describe_agent_addr,
         .agent = true, .off = NO_AGENT},
     {"agent-port", "a port", set_check_port, .describe = describe_agent_port,
         .agent = true, .off = NO_AGENT},
-    {"agent-send", NULL, set_agent_send, .describe = describe_override,
+    {"agent-send", NULL, set_agent_send, .describe = describe_agent_send,
         .agent = true, .off = NO_AGENT "."},
-    {"check-addr", IP_AND_PORT, set_check_addr, .describe = describe_override,
+    {"check-addr", IP_AND_PORT, set_check_addr, .describe = describe_check_addr,
         .off = NO_CHECK},
     {"check-port", "a port", set_check_port, .describe = describe_check_port,
         .off = NO_CHECK},

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "control/pools.h"
 #include "model/backend.h"
 
 void
@@ -46,24 +45,14 @@ setting_of_server(
 	return s;
 }
 
-enum setting_answer
-setting_of_pool(struct call *call, const char *pool,
-    const struct pools_setting *now, struct setting *ret_setting)
+bool
+setting_is_replaced(const struct setting *now, const char *base)
 {
-	struct setting *set = ret_setting;
+	return strcmp(now->base, base) != 0;
+}
 
-	SETTING_PRINT(set->proxy, "%s", pool);
-	SETTING_PRINT(set->subject, "pool %s %s", pool, now->key);
-	SETTING_PRINT(set->value, "%s", now->now);
-	SETTING_PRINT(set->configured, "%s", now->file);
-	SETTING_PRINT(set->base, "%s", now->file);
-	set->is_changed = strcmp(now->now, now->file) != 0;
-	if (strlen(now->now) < sizeof(set->value))
-		return SETTING_KNOWN;
-	if (call)
-		err_set(call->err,
-		    "The present %s of the pool are too long a list to be set "
-		    "again later.",
-		    now->key);
-	return SETTING_UNRESTORABLE;
+const char *
+setting_shown(const struct setting *setting, const char *value)
+{
+	return setting->is_secret && value[0] ? "(not shown)" : value;
 }

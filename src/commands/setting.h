@@ -9,23 +9,17 @@
 #define COMMANDS_SETTING_H
 
 #include "commands/call.h"
+#include "control/pools.h"
 
-#define SETTING_VALUE_SIZE 512
+#define SETTING_VALUE_SIZE POOLS_SETTING_SIZE
 #define SETTING_NAME_SIZE  80
 
 struct setting {
 	/* The audit's name for it: `server app/a weight`. */
 	char subject[2 * SETTING_NAME_SIZE + 48];
-	/* The present value, as the restoring function takes it. */
-	char value[SETTING_VALUE_SIZE];
 	/* The operator's value, where an agent's may be in force; else "". */
 	char ordered[16];
-	/* The value that the file's stands for, as the restoring function takes
-	 * it; "" where there is none. */
-	char configured[SETTING_VALUE_SIZE];
-	/* The value in the file, which does not depend on the process.  Another
-	 * one ends what an operator has set. */
-	char base[SETTING_VALUE_SIZE];
+	bool is_secret;  /* show no value (setting_shown) */
 	bool is_changed; /* the operator's value is not the file's */
 	/* The command may succeed without changing the value. */
 	bool may_refuse;
@@ -35,6 +29,14 @@ struct setting {
 	 * change sets, "state" or "weight". */
 	struct server *server;
 	const char *of_server;
+	/* The present value, as the restoring function takes it. */
+	char value[SETTING_VALUE_SIZE];
+	/* The value that the file's stands for, as the restoring function takes
+	 * it; "" where there is none. */
+	char configured[SETTING_VALUE_SIZE];
+	/* The value in the file, which does not depend on the process.  Another
+	 * one ends what an operator has set (setting_is_replaced). */
+	char base[SETTING_VALUE_SIZE];
 };
 
 enum setting_answer {
@@ -60,11 +62,12 @@ struct setting_access {
 struct server *setting_of_server(
     struct call *call, const char *what, struct setting *ret_setting);
 
-struct pools_setting;
+/* Returns whether the file has another value than base, that of the time when
+ * the setting was set: then the file's value holds. */
+bool setting_is_replaced(const struct setting *now, const char *base);
 
-/* Describes a setting of the pool.  call NULL: errors are not told. */
-enum setting_answer setting_of_pool(struct call *call, const char *pool,
-    const struct pools_setting *now, struct setting *ret_setting);
+/* Returns a value of the setting as users may see it. */
+const char *setting_shown(const struct setting *setting, const char *value);
 
 /* Prints the present value.  Returns SETTING_KNOWN. */
 enum setting_answer setting_known(struct setting *setting, const char *fmt, ...)

@@ -3,6 +3,8 @@
  */
 #include "commands/settings.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -16,13 +18,13 @@
 
 /* Prints a number that an agent may have set as well. */
 static void
-read_override(
-    unsigned now, struct server_setting own, unsigned file, struct setting *ret)
+read_override(unsigned now, const struct override *own, unsigned file,
+    struct setting *ret)
 {
 	PUT(value, "%u", now);
-	PUT(ordered, "%u", own.is_set ? own.value : file);
+	PUT(ordered, "%u", override_or(own, file));
 	PUT(configured, "%u", file);
-	ret->is_changed = own.is_set && own.value != file;
+	ret->is_changed = override_or(own, file) != file;
 }
 
 static void
@@ -30,7 +32,7 @@ read_weight(const struct setting_object *of, struct setting *ret)
 {
 	struct server *s = of->server;
 
-	read_override(server_weight(s), s->state->overrides.set.weight,
+	read_override(server_weight(s), &s->state->overrides.set.weight,
 	    s->spec->weight, ret);
 	ret->server = s;
 	ret->of_server = "weight";
@@ -41,7 +43,7 @@ read_server_maxconn(const struct setting_object *of, struct setting *ret)
 {
 	const struct server *s = of->server;
 
-	read_override(server_maxconn(s), s->state->overrides.set.maxconn,
+	read_override(server_maxconn(s), &s->state->overrides.set.maxconn,
 	    s->spec->maxconn, ret);
 }
 
@@ -140,11 +142,12 @@ read_agent(const struct setting_object *of, struct setting *ret)
 
 /* Port 0 stands for the port in the file, and there for that of sessions. */
 static void
-read_place_port(bool is_on, unsigned port, unsigned file, struct setting *ret)
+read_place_port(
+    bool is_on, const struct override *own, unsigned file, struct setting *ret)
 {
-	PUT(value, "%u", port > 0 ? port : file);
+	PUT(value, "%u", override_or(own, file));
 	PUT(configured, "%u", file);
-	ret->is_changed = is_on && port > 0 && port != file;
+	ret->is_changed = is_on && own->is_set;
 }
 
 static void
@@ -152,7 +155,7 @@ read_check_port(const struct setting_object *of, struct setting *ret)
 {
 	const struct server *s = of->server;
 
-	read_place_port(s->check.on, s->state->overrides.check.port,
+	read_place_port(s->check.on, &s->state->overrides.check.port,
 	    check_place_of(s->backend->spec, s->spec).port, ret);
 }
 
@@ -161,23 +164,27 @@ read_agent_port(const struct setting_object *of, struct setting *ret)
 {
 	const struct server *s = of->server;
 
-	read_place_port(s->agent.on, s->state->overrides.agent.port,
+	read_place_port(s->agent.on, &s->state->overrides.agent.port,
 	    agent_place_of(s->backend->spec, s->spec).port, ret);
 }
 
+static const char *
+place_text(const struct addr *addr, char out[ADDR_TEXT_SIZE])
+{
+	return addr->sa.sa_family != AF_UNSPEC ? addr_host(addr, out)
+	                                       : SETTING_FILE;
+}
+
 static void
-read_place_addr(bool is_on, const struct addr *addr, const struct addr *file,
-    struct setting *ret)
+read_place_addr(bool is_on, const struct place_override *own,
+    const struct addr *file, struct setting *ret)
 {
 	char host[ADDR_TEXT_SIZE];
 
-	PUT(configured, "%s",
-	    file->sa.sa_family != AF_UNSPEC ? addr_host(file, host)
-	                                    : "that of the file");
-	if (is_on && addr->sa.sa_family != AF_UNSPEC)
-		PUT(value, "%s", addr_host(addr, host));
-	ret->is_changed =
-	    ret->value[0] && strcmp(ret->value, ret->configured) != 0;
+	PUT(configured, "%s", place_text(file, host));
+	PUT(value, "%s",
+	    place_text(own->has_addr.is_set ? &own->addr : file, host));
+	ret->is_changed = is_on && own->has_addr.is_set;
 }
 
 static void
@@ -185,7 +192,7 @@ read_check_addr(const struct setting_object *of, struct setting *ret)
 {
 	const struct server *s = of->server;
 
-	read_place_addr(s->check.on, &s->state->overrides.check.addr,
+	read_place_addr(s->check.on, &s->state->overrides.check,
 	    check_place_of(s->backend->spec, s->spec).addr, ret);
 }
 
@@ -194,8 +201,46 @@ read_agent_addr(const struct setting_object *of, struct setting *ret)
 {
 	const struct server *s = of->server;
 
-	read_place_addr(s->agent.on, &s->state->overrides.agent.addr,
+	read_place_addr(s->agent.on, &s->state->overrides.agent,
 	    agent_place_of(s->backend->spec, s->spec).addr, ret);
+}
+
+/* Writes bytes as the words of the command that sends them: a word if all can
+ * be typed, else `hex 001f`.  Cut to fit. */
+static void
+put_bytes(const struct pattern *p, char *out, size_t size)
+{
+	size_t len = 0;
+	bool is_word = p->n > 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		is_word &= p->bytes[i] == ' ' || isgraph(p->bytes[i]);
+	out[0] = '\0';
+	if (!is_word && p->n > 0)
+		len = (size_t)snprintf(out, size, SETTING_HEX " ");
+	for (size_t i = 0; i < p->n && len < size; i++)
+		len += (size_t)snprintf(out + len, size - len,
+		    !is_word               ? "%02x"
+		    : isalnum(p->bytes[i]) ? "%c"
+		                           : "\\%c",
+		    p->bytes[i]);
+}
+
+/* The text may be a password, and so is told by its digest where a value is
+ * only compared. */
+static void
+read_agent_send(const struct setting_object *of, struct setting *ret)
+{
+	const struct server *s = of->server;
+	const struct pattern *file =
+	    agent_rules_of(s->backend->spec, s->spec).send;
+
+	put_bytes(s->agent.send, ret->value, sizeof(ret->value));
+	put_bytes(file, ret->configured, sizeof(ret->configured));
+	PUT(base, "%016" PRIx64, override_digest(file->bytes, file->n));
+	ret->is_secret = true;
+	ret->is_changed =
+	    s->agent.on && s->state->overrides.has_agent_send.is_set;
 }
 
 /* -- frontends -- */
@@ -283,7 +328,26 @@ read_sessions(const struct setting_object *of, struct setting *ret)
 	    global_of(of)->rate_sessions, ret);
 }
 
+/* -- pools -- */
+
+static void
+read_pool(const struct setting_object *of, struct setting *ret)
+{
+	struct pools_setting s;
+
+	pools_setting_read(
+	    control_pools(of->env->control), of->pool, of->row->key, &s);
+	PUT(value, "%s", s.now);
+	PUT(configured, "%s", s.file);
+	ret->is_changed = s.is_set;
+}
+
 /* -- the table -- */
+
+#define POOL_ROW(key)                                                          \
+	{                                                                      \
+		OF_POOL, key, key, "set pool @ " key " =", read_pool           \
+	}
 
 /* clang-format off: a row each. */
 const struct setting_row setting_rows[SETTINGS] = {
@@ -306,6 +370,8 @@ const struct setting_row setting_rows[SETTINGS] = {
         "set server @ agent-addr =", read_agent_addr},
     [SETTING_AGENT_PORT] = {OF_SERVER, "agent-port", "agent_port",
         "set server @ agent-port =", read_agent_port},
+    [SETTING_AGENT_SEND] = {OF_SERVER, "agent-send", NULL,
+        "set server @ agent-send =", read_agent_send},
     [SETTING_FRONTEND] = {OF_FRONTEND, NULL, "disabled", "= frontend @",
         read_frontend, frontend_in_file},
     [SETTING_FRONTEND_MAXCONN] = {OF_FRONTEND, "maxconn", "maxconn",
@@ -317,6 +383,13 @@ const struct setting_row setting_rows[SETTINGS] = {
         "set rate-limit connections global =", read_connections},
     [SETTING_SESSIONS] = {OF_PROCESS, "sessions per second", "rate_sessions",
         "set rate-limit sessions global =", read_sessions},
+    [SETTING_THREADS] = POOL_ROW("threads"),
+    [SETTING_SHARDS] = POOL_ROW("shards"),
+    [SETTING_CPUS] = POOL_ROW("cpus"),
+    [SETTING_PROMOTION] = POOL_ROW("promotion"),
+    [SETTING_ORDER] = POOL_ROW("order"),
+    [SETTING_HANDSHAKE_THREADS] = POOL_ROW("handshake_threads"),
+    [SETTING_HANDSHAKE_NICE] = POOL_ROW("handshake_nice"),
 };
 /* clang-format on */
 
@@ -325,9 +398,13 @@ setting_read(
     enum setting_id id, const struct setting_object *of, struct setting *ret)
 {
 	const struct setting_row *row = &setting_rows[id];
+	struct setting_object object = *of;
 	const struct server *s = of->server;
 
-	memset(ret, 0, sizeof(*ret));
+	/* The texts are large, and read for each server that was changed. */
+	memset(ret, 0, offsetof(struct setting, value));
+	ret->value[0] = ret->configured[0] = ret->base[0] = '\0';
+	object.row = row;
 	if (row->scope == OF_SERVER) {
 		PUT(proxy, "%s", s->backend->spec->name);
 		PUT(part, "%s", s->spec->name);
@@ -337,10 +414,13 @@ setting_read(
 		PUT(proxy, "%s", of->frontend->spec->name);
 		PUT(subject, "frontend %s%s%s", ret->proxy,
 		    row->what ? " " : "", row->what ? row->what : "");
+	} else if (row->scope == OF_POOL) {
+		PUT(proxy, "%s", of->pool);
+		PUT(subject, "pool %s %s", of->pool, row->what);
 	} else {
 		PUT(subject, "%s", row->what);
 	}
-	row->read(of, ret);
+	row->read(&object, ret);
 	if (!ret->base[0])
 		PUT(base, "%s", ret->configured);
 }
@@ -373,8 +453,10 @@ setting_command(enum setting_id id, const struct setting *setting,
 static enum setting_answer
 describe(struct call *call, enum setting_id id, struct setting *ret)
 {
+	const struct spec *spec = control_model(call->env->control)->spec;
 	struct setting_object of = {.env = call->env};
 	const char *name = call_arg(call, 0);
+	size_t at;
 
 	switch (setting_rows[id].scope) {
 	case OF_SERVER:
@@ -386,6 +468,11 @@ describe(struct call *call, enum setting_id id, struct setting *ret)
 		of.frontend = call_frontend(call, name);
 		if (!of.frontend)
 			return SETTING_INVALID;
+		break;
+	case OF_POOL:
+		if (!name_table_find(INDEXED_TABLE(spec, pools), name, &at))
+			return SETTING_INVALID;
+		of.pool = spec->pools[at].name;
 		break;
 	case OF_PROCESS:
 		break;
@@ -410,8 +497,56 @@ DESCRIBES(describe_maxconn_frontend, SETTING_FRONTEND_MAXCONN)
 DESCRIBES(describe_maxconn_global, SETTING_GLOBAL_MAXCONN)
 DESCRIBES(describe_check_port, SETTING_CHECK_PORT)
 DESCRIBES(describe_agent_port, SETTING_AGENT_PORT)
-DESCRIBES(describe_check_addr, SETTING_CHECK_ADDR)
-DESCRIBES(describe_agent_addr, SETTING_AGENT_ADDR)
+
+/* Describes an address whose command may have a port as well, which is another
+ * setting. */
+static enum setting_answer
+describe_place(struct call *call, enum setting_id id, struct setting *ret)
+{
+	if (strcmp(call_arg(call, 3), "port") != 0)
+		return describe(call, id, ret);
+	(void)describe(call, id, ret);
+	err_set(call->err,
+	    "'for' takes a single setting: give the port in a command of its "
+	    "own, with %s.",
+	    id == SETTING_CHECK_ADDR ? "check-port" : "agent-port");
+	return SETTING_UNRESTORABLE;
+}
+
+enum setting_answer
+describe_check_addr(struct call *call, struct setting *ret)
+{
+	return describe_place(call, SETTING_CHECK_ADDR, ret);
+}
+
+enum setting_answer
+describe_agent_addr(struct call *call, struct setting *ret)
+{
+	return describe_place(call, SETTING_AGENT_ADDR, ret);
+}
+
+enum setting_answer
+describe_agent_send(struct call *call, struct setting *ret)
+{
+	enum setting_answer answer = describe(call, SETTING_AGENT_SEND, ret);
+
+	if (answer != SETTING_KNOWN ||
+	    strlen(ret->value) < sizeof(ret->value) - 1)
+		return answer;
+	err_set(
+	    call->err, "The present text is too long to be set again later.");
+	return SETTING_UNRESTORABLE;
+}
+
+enum setting_answer
+describe_pool(struct call *call, struct setting *ret)
+{
+	for (enum setting_id id = SETTING_THREADS; id <= SETTING_HANDSHAKE_NICE;
+	     id++)
+		if (strcmp(setting_rows[id].key, call_arg(call, 1)) == 0)
+			return describe(call, id, ret);
+	return SETTING_INVALID;
+}
 
 enum setting_answer
 describe_addr(struct call *call, struct setting *ret)

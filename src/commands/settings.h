@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The settings of servers, frontends and the process that commands change, a
- * row each.  From the rows come what `for DURATION` restores (setting.h), the
- * drift, and what an upgrade and the state file take along (running.h).
+ * The settings of servers, frontends, pools and the process that commands
+ * change, a row each.  From the rows come what `for DURATION` restores
+ * (setting.h), the drift, and what an upgrade and the state file take along
+ * (running.h).
  *
  * An operator's value holds until the file's value for the setting changes.
  * Control thread.
@@ -22,21 +23,31 @@ enum setting_id {
 	SETTING_CHECK_PORT,
 	SETTING_AGENT_ADDR,
 	SETTING_AGENT_PORT,
+	SETTING_AGENT_SEND,
 	SETTING_FRONTEND,
 	SETTING_FRONTEND_MAXCONN,
 	SETTING_GLOBAL_MAXCONN,
 	SETTING_CONNECTIONS,
 	SETTING_SESSIONS,
+	SETTING_THREADS,
+	SETTING_SHARDS,
+	SETTING_CPUS,
+	SETTING_PROMOTION,
+	SETTING_ORDER,
+	SETTING_HANDSHAKE_THREADS,
+	SETTING_HANDSHAKE_NICE,
 	SETTINGS
 };
 
-enum setting_scope { OF_SERVER, OF_FRONTEND, OF_PROCESS };
+enum setting_scope { OF_SERVER, OF_FRONTEND, OF_PROCESS, OF_POOL };
 
 /* The object of a setting: of its scope. */
 struct setting_object {
 	const struct command_env *env;
 	struct server *server;
 	struct frontend *frontend;
+	const char *pool;
+	const struct setting_row *row; /* setting_read sets this */
 };
 
 struct setting_row {
@@ -51,6 +62,12 @@ struct setting_row {
 	 * in out, or NULL if the key cannot say this.  NULL: as it is. */
 	const char *(*in_file)(const char *value, char out[SETTING_VALUE_SIZE]);
 };
+
+/* Stands for the address that the file gives, or the server's if it gives none,
+ * in check-addr and agent-addr. */
+#define SETTING_FILE "file"
+/* Begins bytes in hexadecimal, in agent-send. */
+#define SETTING_HEX "hex"
 
 extern const struct setting_row setting_rows[SETTINGS];
 
@@ -68,5 +85,6 @@ enum setting_answer describe_check_addr(struct call *call, struct setting *ret);
 enum setting_answer describe_check_port(struct call *call, struct setting *ret);
 enum setting_answer describe_agent_addr(struct call *call, struct setting *ret);
 enum setting_answer describe_agent_port(struct call *call, struct setting *ret);
+enum setting_answer describe_agent_send(struct call *call, struct setting *ret);
 
 #endif

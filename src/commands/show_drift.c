@@ -106,6 +106,14 @@ count_change(void *arg, const struct running_change *change)
 	n[change->ends != NULL]++;
 }
 
+/* Returns why `save config` leaves the change out. */
+static const char *
+unsaved_text(const struct running_change *c)
+{
+	return c->is_secret ? "it may hold a password"
+	                    : "the file cannot say this";
+}
+
 static void
 put_drift(void *arg, const struct running_change *c)
 {
@@ -115,17 +123,19 @@ put_drift(void *arg, const struct running_change *c)
 
 	if (c->ends)
 		return;
-	report_text(r, "%s: %s -> %s%s\n", c->subject, c->configured, c->value,
-	    c->key ? "" : " (the file cannot say this)");
+	report_text(r, "%s: %s -> %s%s%s%s\n", c->subject, c->configured,
+	    c->value, c->key ? "" : " (", c->key ? "" : unsaved_text(c),
+	    c->key ? "" : ")");
 	report_object(r, NULL);
 	report_json_string(r, "what", c->subject);
 	report_json_string(r, "configured", c->configured);
 	report_json_string(r, "value", c->value);
-	report_json_string(r, "commands", c->commands);
+	report_json_string(r, "commands", c->is_secret ? NULL : c->commands);
 	report_json_string(r, "section", c->section);
 	report_json_string(r, "server", c->server);
 	report_json_string(r, "key", c->key);
-	report_json_string(r, "text", c->text);
+	report_json_string(r, "text", c->is_secret ? NULL : c->text);
+	report_json_string(r, "unsaved", c->key ? NULL : unsaved_text(c));
 	put_path(r, "path", place.file);
 	report_json(r, "line", "%u", place.line);
 	report_close(r);
@@ -137,16 +147,18 @@ put_temporary(void *arg, const struct running_change *c)
 {
 	struct report *r = arg;
 	char left[SPAN_TEXT_SIZE];
+	const char *former;
 
 	if (!c->ends)
 		return;
-	report_text(r, "%s: %s, and %s in %s\n", c->subject, c->value,
-	    c->ends->former, left_text(c->ends->left_ms, left));
+	former = setting_shown(c->ends->setting, c->ends->former);
+	report_text(r, "%s: %s, and %s in %s\n", c->subject, c->value, former,
+	    left_text(c->ends->left_ms, left));
 	report_object(r, NULL);
 	report_json_string(r, "what", c->subject);
 	report_json_string(r, "configured", c->configured);
 	report_json_string(r, "value", c->value);
-	report_json_string(r, "former", c->ends->former);
+	report_json_string(r, "former", former);
 	report_json(r, "left_ms", "%" PRIu64, c->ends->left_ms);
 	report_close(r);
 }

@@ -24,8 +24,8 @@ put_expiring(struct report *r, const struct expiring_status *s)
 	report_row(r);
 	report_put(r, "id", "%" PRIu64, s->id);
 	report_put(r, "what", " %s", s->subject);
-	report_put(r, "value", ": %s", s->value);
-	report_json_string(r, "former", s->former);
+	report_put(r, "value", ": %s", setting_shown(s->setting, s->value));
+	report_json_string(r, "former", setting_shown(s->setting, s->former));
 	report_json(r, "left_ms", "%" PRIu64, s->left_ms);
 	report_json_string(r, "who", who);
 	report_json_string(r, "changed_by",
@@ -34,7 +34,8 @@ put_expiring(struct report *r, const struct expiring_status *s)
 		report_text(
 		    r, ", changed since by %s, stays: %s", changed_by, left);
 	else
-		report_text(r, " -> %s in %s: %s", s->former, left, who);
+		report_text(r, " -> %s in %s: %s",
+		    setting_shown(s->setting, s->former), left, who);
 	report_row_end(r);
 }
 

@@ -139,13 +139,12 @@ ip_or_null(const struct addr *addr, char out[ADDR_TEXT_SIZE])
  * address unless the operator has set it. */
 static const char *
 other_ip(const struct server *s, bool on, const struct addr *addr,
-    const struct addr *said, char out[ADDR_TEXT_SIZE])
+    const struct override *said, char out[ADDR_TEXT_SIZE])
 {
 	struct addr plain = *addr;
 
 	addr_set_port(&plain, addr_port(server_addr(s)));
-	if (!on || (said->sa.sa_family == AF_UNSPEC &&
-	               addr_equal(&plain, server_addr(s))))
+	if (!on || (!said->is_set && addr_equal(&plain, server_addr(s))))
 		return NULL;
 	return ip_or_null(addr, out);
 }
@@ -155,7 +154,7 @@ check_port_of(const struct server *s)
 {
 	unsigned port = addr_port(&s->check.addr);
 
-	if (!s->check.on || (s->state->overrides.check.port == 0 &&
+	if (!s->check.on || (!s->state->overrides.check.port.is_set &&
 	                        port == addr_port(server_addr(s))))
 		return 0;
 	return port;
@@ -187,9 +186,11 @@ put_state_addresses(struct report *r, const struct server *s)
 	report_put(r, "srv_use_ssl", " %d", 0);
 	report_put(r, "srv_check_port", " %u", check_port_of(s));
 	report_put(r, "srv_check_addr", " %s",
-	    other_ip(s, s->check.on, &s->check.addr, &set->check.addr, text));
+	    other_ip(
+	        s, s->check.on, &s->check.addr, &set->check.has_addr, text));
 	report_put(r, "srv_agent_addr", " %s",
-	    other_ip(s, s->agent.on, &s->agent.addr, &set->agent.addr, text));
+	    other_ip(
+	        s, s->agent.on, &s->agent.addr, &set->agent.has_addr, text));
 	report_put(r, "srv_agent_port", " %u",
 	    s->agent.on ? addr_port(&s->agent.addr) : 0);
 }

@@ -31,11 +31,9 @@ struct session_sender;
 /* See control.h; in this order. */
 enum phase { RUNNING, LEAVING, DRAINING, KILLING };
 
-/* Limits as the present configuration file sets them; an operator may override
- * them.  0: auto, or no limit. */
-struct file_limits {
-	unsigned maxconn; /* 0 also for more than there is room for */
-	unsigned connections, sessions; /* per second */
+/* An operator's limits in place of the file's; 0: no limit. */
+struct limit_overrides {
+	struct override maxconn, connections, sessions;
 };
 
 /* See loop_stats.c. */
@@ -59,7 +57,7 @@ struct control {
 	char **files; /* the configuration; files_n 0: from the command line */
 	size_t files_n;
 	struct budget budget;
-	struct file_limits file_limits;
+	struct limit_overrides overrides;
 	struct loop_stats loop_stats;
 	struct capacity capacity;
 	struct control_follower follower; /* prepare NULL: none */

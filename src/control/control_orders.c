@@ -2,6 +2,8 @@
  * The limits on sessions, from the file and from the operator, and the other
  * orders of the operator while lfproxy runs: see control.h.
  */
+#include <limits.h>
+
 #include "base/log.h"
 #include "control/control_internal.h"
 #include "model/model.h"
@@ -9,16 +11,13 @@
 #include "proxy/keeper.h"
 #include "proxy/reaper.h"
 
-/* Returns whether the value in the file has changed, and remembers it.  Only a
- * changed value is applied, so an operator's limit stays in force over a reload
- * that does not change the value. */
-static bool
-has_changed(unsigned *known, unsigned now)
+/* Returns the limit in force: the operator's, unless the file's has changed,
+ * which is none while 0 or above most. */
+static uint32_t
+follow_limit(struct override *own, unsigned file, unsigned most, uint32_t none)
 {
-	bool changed = *known != now;
-
-	*known = now;
-	return changed;
+	override_follow(own, file);
+	return own->is_set ? own->value : file > 0 && file < most ? file : none;
 }
 
 /* Applies the limits in the frontend's spec.  A maxconn of 0, or not below the
@@ -26,12 +25,10 @@ has_changed(unsigned *known, unsigned now)
 static void
 follow_frontend_limits(struct control *c, struct frontend *f)
 {
-	unsigned maxconn = f->spec->maxconn;
-	bool limits = maxconn > 0 && maxconn < c->budget.sessions;
+	uint32_t maxconn = follow_limit(&f->state->maxconn_set,
+	    f->spec->maxconn, c->budget.sessions, FRONTEND_NO_LIMIT);
 
-	if (has_changed(&f->state->maxconn_file, maxconn))
-		(void)atomic_swap_seq(&f->state->maxconn,
-		    limits ? maxconn : FRONTEND_NO_LIMIT); /* [P12] */
+	(void)atomic_swap_seq(&f->state->maxconn, maxconn); /* [P12] */
 	atomic_store_relaxed(&f->state->rate_limit, f->spec->rate);
 }
 
@@ -55,18 +52,17 @@ control_apply_limits(struct control *control)
 	struct control *c = control;
 	const struct global_spec *global = &c->model->spec->global;
 	struct proxy_limits *limits = &c->proxy.limits;
-	unsigned maxconn =
-	    global->maxconn < c->budget.sessions ? global->maxconn : 0;
+	struct limit_overrides *o = &c->overrides;
 	bool rates = false;
 
-	if (has_changed(&c->file_limits.maxconn, maxconn))
-		(void)atomic_swap_seq(&limits->sessions, maxconn); /* [P12] */
-	if (has_changed(&c->file_limits.connections, global->rate_connections))
-		atomic_store_relaxed(
-		    &limits->connect_rate, global->rate_connections);
-	if (has_changed(&c->file_limits.sessions, global->rate_sessions))
-		atomic_store_relaxed(
-		    &limits->session_rate, global->rate_sessions);
+	(void)atomic_swap_seq(
+	    &limits->sessions, follow_limit(&o->maxconn, global->maxconn,
+	                           c->budget.sessions, 0)); /* [P12] */
+	atomic_store_relaxed(
+	    &limits->connect_rate, follow_limit(&o->connections,
+	                               global->rate_connections, UINT_MAX, 0));
+	atomic_store_relaxed(&limits->session_rate,
+	    follow_limit(&o->sessions, global->rate_sessions, UINT_MAX, 0));
 	model_for_each_frontend (f, c->model) {
 		follow_frontend_limits(c, f);
 		rates |= f->spec->rate > 0;
@@ -89,6 +85,8 @@ control_set_maxconn(struct control *control, size_t maxconn)
 
 	if (maxconn > most)
 		maxconn = 0;
+	override_set(&control->overrides.maxconn, (unsigned)maxconn,
+	    control->model->spec->global.maxconn);
 	(void)atomic_swap_seq(
 	    &control->proxy.limits.sessions, (uint32_t)maxconn); /* [P12] */
 	acceptors_resume(&control->proxy);
@@ -105,8 +103,10 @@ control_maxconn(const struct control *control)
 }
 
 static void
-set_rate(struct control *c, uint32_t *word, uint32_t rate, const char *what)
+set_rate(struct control *c, struct override *own, unsigned file, uint32_t *word,
+    uint32_t rate, const char *what)
 {
+	override_set(own, rate, file);
 	atomic_store_relaxed(word, rate);
 	acceptors_resume(&c->proxy);
 	log_info("at most %u %s per second%s: the operator says so", rate, what,
@@ -116,21 +116,27 @@ set_rate(struct control *c, uint32_t *word, uint32_t rate, const char *what)
 void
 control_set_rate(struct control *control, uint32_t connects_per_second)
 {
-	set_rate(control, &control->proxy.limits.connect_rate,
-	    connects_per_second, "connections");
+	set_rate(control, &control->overrides.connections,
+	    control->model->spec->global.rate_connections,
+	    &control->proxy.limits.connect_rate, connects_per_second,
+	    "connections");
 }
 
 void
 control_set_session_rate(struct control *control, uint32_t sessions_per_second)
 {
-	set_rate(control, &control->proxy.limits.session_rate,
-	    sessions_per_second, "sessions");
+	set_rate(control, &control->overrides.sessions,
+	    control->model->spec->global.rate_sessions,
+	    &control->proxy.limits.session_rate, sessions_per_second,
+	    "sessions");
 }
 
 void
 control_set_frontend_maxconn(
     struct control *control, struct frontend *frontend, uint32_t maxconn)
 {
+	override_set(
+	    &frontend->state->maxconn_set, maxconn, frontend->spec->maxconn);
 	(void)atomic_swap_seq(&frontend->state->maxconn, maxconn); /* [P12] */
 	acceptors_resume(&control->proxy);
 	if (maxconn == FRONTEND_NO_LIMIT)
@@ -145,7 +151,7 @@ control_set_frontend_maxconn(
 void
 control_pause_frontend(struct control *control, struct frontend *frontend)
 {
-	frontend->state->admin = FRONTEND_PAUSED;
+	frontend_set_admin(frontend, FRONTEND_PAUSED);
 	listeners_pause(control->listeners, frontend);
 	log_info("frontend %s is disabled: the operator says so",
 	    frontend->spec->name);
@@ -157,7 +163,7 @@ control_resume_frontend(
 {
 	if (!listeners_resume(control->listeners, frontend, err))
 		return false;
-	frontend->state->admin = FRONTEND_OPEN;
+	frontend_set_admin(frontend, FRONTEND_OPEN);
 	log_info("frontend %s is enabled: the operator says so",
 	    frontend->spec->name);
 	return true;
@@ -166,7 +172,7 @@ control_resume_frontend(
 void
 control_shut_frontend(struct control *control, struct frontend *frontend)
 {
-	frontend->state->admin = FRONTEND_SHUT;
+	frontend_set_admin(frontend, FRONTEND_SHUT);
 	listeners_shut(control->listeners, frontend);
 	log_info("frontend %s is shut down until the next reload: the operator "
 	         "says so",

@@ -63,12 +63,12 @@ bool pools_prepare(
     struct pools *pools, const struct spec *spec, struct err *err) MUST_CHECK;
 /* Ends the pools that pools_prepare has started. */
 void pools_cancel(struct pools *pools);
-/* Gives the running pools the settings of the spec that differ from those of
- * the spec before, and adds the differences to changes.  Other settings stay as
- * the operator has set them.  before NULL: there is none.  Pools that are not
- * in the spec leave; see pools_reap. */
-void pools_apply(struct pools *pools, const struct spec *before,
-    const struct spec *spec, struct changes *changes);
+/* Gives the running pools the settings of the spec, but for those that an
+ * operator has set (model/override.h), and adds the differences to changes.
+ * Borrows the spec until the next call.  Pools that are not in the spec leave;
+ * see pools_reap. */
+void pools_apply(
+    struct pools *pools, const struct spec *spec, struct changes *changes);
 
 /* Sets the automatic threads of pools whose sessions make TLS handshakes since
  * the spec was edited, or no longer make any. */
@@ -92,19 +92,24 @@ uint64_t pools_key_rate(const struct pools *pools, const struct pool *pool);
  * function logs its change.  Functions that can fail return false with err
  * set. */
 
-/* A setting that commands and reloads may change. */
+/* A setting that commands and reloads may change, as text. */
 #define POOLS_SETTING_SIZE                                                     \
 	(CPU_LIST_TEXT_SIZE > THREADS_TEXT_SIZE ? CPU_LIST_TEXT_SIZE           \
 	                                        : THREADS_TEXT_SIZE)
 struct pools_setting {
-	const char *key;
 	char now[POOLS_SETTING_SIZE], file[POOLS_SETTING_SIZE];
+	bool is_set; /* by an operator, to another value than the file's */
 };
 
-/* Reads the i-th setting of the pool.  Returns false behind the last one, and
- * for a pool that does not run. */
-bool pools_setting_at(struct pools *pools, const struct pool_spec *spec,
-    size_t i, struct pools_setting *ret_setting);
+/* Reads the setting of a pool of the present spec. */
+void pools_setting_read(struct pools *pools, const char *pool, const char *key,
+    struct pools_setting *ret_setting);
+
+/* Sets what the text says, in the syntax of the file.  Writes the value before
+ * and after. */
+bool pools_setting_set(struct pools *pools, struct pool *pool, const char *key,
+    const char *text, char ret_before[POOLS_SETTING_SIZE],
+    char ret_after[POOLS_SETTING_SIZE], struct err *err) MUST_CHECK;
 
 /* Sets the threads of the pool, and ends its autoscaling.  With shards = auto,
  * the number of shards follows; pools_set_autoscale does the same. */
@@ -145,6 +150,10 @@ bool pools_threads_are_auto(const struct pools *pools, const struct pool *pool);
  * is not autoscaled. */
 bool pools_autoscale(const struct pools *pools, const struct pool *pool,
     unsigned *ret_min, unsigned *ret_max);
+
+/* Reads the CPU affinity of the pool's first thread; the set is empty if the
+ * pool has no thread. */
+void pool_cpus(struct pool *pool, cpu_set_t *ret_cpus);
 
 /* Returns the first pool that serves nothing (pool_moves), or NULL.  Called by
  * one caller, at intervals longer than any turn. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Internals of the pools.  Only pools*.c include this file.
  *
- * pools_spec.c calls pools.c.
+ * pools_spec.c calls pools_settings.c, which calls pools.c.
  */
 #ifndef CONTROL_POOLS_INTERNAL_H
 #define CONTROL_POOLS_INTERNAL_H
@@ -11,8 +11,12 @@
 
 struct pools_shift;
 
+#define POOL_SETTINGS 7 /* of pools_settings.c */
+
 struct pools_entry {
 	struct pool *pool;
+	const struct pool_spec *spec;       /* in force; NULL: it leaves */
+	struct override set[POOL_SETTINGS]; /* by commands, without values */
 	bool autoscaled;
 	bool shards_auto; /* as many as suit the number of threads */
 	bool has_tls;     /* as in the spec */
@@ -50,6 +54,12 @@ void pools_watch(struct pools *pools);
 
 /* Ends the pool's threads, and frees the pool and its entry. */
 void pools_entry_drop(struct pools *pools, struct pools_entry *entry);
+
+/* Gives the pool the settings of its spec, but for those that an operator has
+ * set and whose value in the file has not changed.  Adds what that changes to
+ * changes.  Defined in pools_settings.c. */
+void pools_apply_settings(
+    struct pools *pools, struct pools_entry *e, struct changes *changes);
 
 /* Forgets the measured load of the pool's shards and sessions, because the
  * shards change.  Defined in pools_shift.c. */

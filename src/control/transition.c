@@ -94,8 +94,7 @@ cancel_pools(struct transition *t)
 static void
 apply_pools(struct transition *t)
 {
-	pools_apply(
-	    t->control->pools, t->before->spec, t->model->spec, t->changes);
+	pools_apply(t->control->pools, t->model->spec, t->changes);
 }
 
 /* -- listeners -- */

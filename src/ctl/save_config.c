@@ -185,10 +185,12 @@ save_changes(struct saving *s, json_t *drift)
 			return err_set(
 			    &s->err, "lfproxy's answer cannot be read");
 		if (!member(change, "key")) {
+			const char *why = member(change, "unsaved");
+
 			if (!s->again)
-				printf("%s: %s -> %s: not saved, the file "
-				       "cannot say this\n",
-				    what, was, is);
+				printf("%s: %s -> %s: not saved, %s\n", what,
+				    was, is,
+				    why ? why : "the file cannot say this");
 			s->left++;
 			continue;
 		}

@@ -283,19 +283,33 @@ frontend_new(const struct frontend_spec *spec, struct model *model,
 enum frontend_admin
 frontend_admin_next(const struct frontend *frontend)
 {
-	const struct frontend_state *state = frontend->state;
-	bool disabled = frontend->spec->disabled;
+	enum frontend_admin file =
+	    frontend->spec->disabled ? FRONTEND_PAUSED : FRONTEND_OPEN;
+	enum frontend_admin own =
+	    (enum frontend_admin)override_or(&frontend->state->admin_set, file);
 
-	if (disabled != state->disabled_file || state->admin == FRONTEND_SHUT)
-		return disabled ? FRONTEND_PAUSED : FRONTEND_OPEN;
-	return state->admin;
+	return own == FRONTEND_SHUT ? file : own;
+}
+
+void
+frontend_set_admin(struct frontend *frontend, enum frontend_admin admin)
+{
+	frontend->state->admin = admin;
+	override_set(&frontend->state->admin_set, admin,
+	    frontend->spec->disabled ? FRONTEND_PAUSED : FRONTEND_OPEN);
 }
 
 void
 frontend_follow_disabled(struct frontend *frontend)
 {
-	frontend->state->admin = frontend_admin_next(frontend);
-	frontend->state->disabled_file = frontend->spec->disabled;
+	struct frontend_state *s = frontend->state;
+
+	s->admin = frontend_admin_next(frontend);
+	/* A reload opens what was shut down. */
+	if (s->admin_set.value == FRONTEND_SHUT)
+		s->admin_set.is_set = false;
+	override_follow(&s->admin_set,
+	    frontend->spec->disabled ? FRONTEND_PAUSED : FRONTEND_OPEN);
 }
 
 /* Returns the backend's index in the frontend, adding the backend if needed. */

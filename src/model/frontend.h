@@ -15,6 +15,7 @@
 #include "base/trend.h"
 #include "model/access.h"
 #include "model/counters.h"
+#include "model/override.h"
 #include "model/spec.h"
 
 struct backend;
@@ -71,8 +72,9 @@ struct frontend_state {
 	unsigned refs CACHE_LINE_ALIGNED;
 	unsigned id;
 	enum frontend_admin admin;
-	unsigned maxconn_file; /* what maxconn was last set to; 0: auto */
-	bool disabled_file;    /* the same of disabled */
+	/* The operator's maxconn, in place of the file's, and admin, in place
+	 * of its `disabled`. */
+	struct override maxconn_set, admin_set;
 	struct rate rate;
 	struct trend trend; /* of its sessions */
 };
@@ -144,9 +146,12 @@ struct frontend *frontend_new(const struct frontend_spec *spec,
     struct model *model, const struct frontend *before);
 
 /* Returns the administrative state that the frontend has once its model is
- * committed: that of the operator, unless the file's `disabled` has changed or
- * the frontend was shut down.  Runs on the control thread. */
+ * committed: that of the operator, unless the override has ended or the
+ * frontend was shut down.  Runs on the control thread. */
 enum frontend_admin frontend_admin_next(const struct frontend *frontend);
+
+/* Sets the state in place of the file's. */
+void frontend_set_admin(struct frontend *frontend, enum frontend_admin admin);
 
 /* Enters the state that frontend_admin_next returns.  Called when the model is
  * committed, on the control thread. */

@@ -19,8 +19,7 @@
 static void
 keep_back(struct server_state *s, bool checked, bool asked)
 {
-	s->set.admin =
-	    (struct server_setting){true, SERVER_MAINT, SERVER_READY};
+	override_set(&s->set.admin, SERVER_MAINT, SERVER_READY);
 	s->overrides.set = s->set;
 	s->overrides.check_paused = checked;
 	s->overrides.agent_paused = asked;
@@ -232,9 +231,9 @@ override_addr(struct addr *addr, const struct place_override *o)
 {
 	unsigned before = addr_port(addr);
 
-	if (o->addr.sa.sa_family != AF_UNSPEC)
+	if (o->has_addr.is_set)
 		*addr = o->addr;
-	addr_set_port(addr, o->port ? o->port : before);
+	addr_set_port(addr, o->port.is_set ? o->port.value : before);
 }
 
 void
@@ -246,7 +245,7 @@ server_set_rules(struct server *server)
 
 	server->check = check_rules_at(backend, server->spec, addr);
 	server->agent = agent_rules_at(backend, server->spec, addr);
-	if (o->agent_send_set)
+	if (o->has_agent_send.is_set)
 		server->agent.send = &o->agent_send;
 	override_addr(&server->check.addr, &o->check);
 	override_addr(&server->agent.addr, &o->agent);

@@ -22,6 +22,7 @@
 #include "model/check_result.h"
 #include "model/check_rules.h"
 #include "model/counters.h"
+#include "model/override.h"
 #include "model/passive.h"
 #include "model/spec.h"
 #include "model/timings.h"
@@ -36,24 +37,16 @@ struct tls_resume;
  * takes no new sessions, but present ones go on; in MAINT it is not checked. */
 enum server_admin { SERVER_READY, SERVER_DRAIN, SERVER_MAINT };
 
-/* A value that was set at run time.  The value holds as long as the file has
- * the value base, which it had at that time. */
-struct server_setting {
-	bool is_set;
-	unsigned value, base;
-};
-
 struct server_settings {
-	struct server_setting weight;
-	struct server_setting maxconn; /* 0: no limit */
-	struct server_setting admin;   /* enum server_admin */
+	struct override weight;
+	struct override maxconn; /* 0: no limit */
+	struct override admin;   /* enum server_admin */
 };
 
-/* An operator's address and port for a check or agent; AF_UNSPEC and 0: the
- * file's.  base: the file's values when these were set. */
+/* An operator's address and port for a check or agent. */
 struct place_override {
-	struct addr addr, base_addr;
-	unsigned port, base_port;
+	struct override has_addr, port;
+	struct addr addr;
 };
 
 /* The operator's settings that override the file's (server_operator.h). */
@@ -62,7 +55,7 @@ struct server_overrides {
 	bool addr_set;              /* server_state.addr is the operator's */
 	bool check_paused, agent_paused;
 	struct place_override check, agent;
-	bool agent_send_set;
+	struct override has_agent_send;
 	struct pattern agent_send;
 };
 

@@ -67,8 +67,7 @@ server_set_weight(struct server *server, unsigned weight, const char *by)
 {
 	unsigned before = server_weight(server);
 
-	server->state->set.weight =
-	    (struct server_setting){true, weight, server->spec->weight};
+	override_set(&server->state->set.weight, weight, server->spec->weight);
 	if (weight != before)
 		server_report_change(server, EVENT_SERVER_WEIGHT,
 		    LOG_LEVEL_INFO, "has weight %u instead of %u: %s", weight,
@@ -80,8 +79,8 @@ server_set_maxconn(struct server *server, unsigned maxconn, const char *by)
 {
 	unsigned before = server_maxconn(server);
 
-	server->state->set.maxconn =
-	    (struct server_setting){true, maxconn, server->spec->maxconn};
+	override_set(
+	    &server->state->set.maxconn, maxconn, server->spec->maxconn);
 	if (maxconn != before)
 		server_report_change(server, EVENT_CHANGE, LOG_LEVEL_INFO,
 		    "has maxconn %u instead of %u: %s", maxconn, before, by);
@@ -101,8 +100,8 @@ server_set_admin(struct server *server, enum server_admin admin, const char *by)
 
 	if (changes)
 		server_note_time(server, server_is_up(server));
-	server->state->set.admin =
-	    (struct server_setting){true, admin, server_file_admin(server)};
+	override_set(
+	    &server->state->set.admin, admin, server_file_admin(server));
 	if (changes)
 		server_report_change(server, kinds[admin], LOG_LEVEL_INFO,
 		    "is set to %s: %s", server_admin_name(admin), by);
@@ -111,33 +110,24 @@ server_set_admin(struct server *server, enum server_admin admin, const char *by)
 static void
 follow_file(struct server_settings *set, const struct server *server)
 {
-	const struct {
-		struct server_setting *setting;
-		unsigned file;
-	} all[] = {
-	    {&set->weight, server->spec->weight},
-	    {&set->maxconn, server->spec->maxconn},
-	    {&set->admin, server_file_admin(server)},
-	};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (all[i].setting->base != all[i].file)
-			all[i].setting->is_set = false;
+	override_follow(&set->weight, server->spec->weight);
+	override_follow(&set->maxconn, server->spec->maxconn);
+	override_follow(&set->admin, server_file_admin(server));
 }
 
 static void
 follow_place(struct place_override *o, struct check_place file)
 {
-	if (!addr_equal(&o->base_addr, file.addr))
-		o->addr.sa.sa_family = AF_UNSPEC;
-	if (o->base_port != file.port)
-		o->port = 0;
+	override_follow(
+	    &o->has_addr, override_digest(&file.addr->sa, file.addr->len));
+	override_follow(&o->port, file.port);
 }
 
 void
 server_follow_file(struct server *server)
 {
 	struct server_overrides *o = &server->state->overrides;
+	const struct pattern *send;
 
 	if (!server->spec->host &&
 	    addr_equal(server_addr(server), &server->spec->addr))
@@ -148,6 +138,9 @@ server_follow_file(struct server *server)
 	    &o->check, check_place_of(server->backend->spec, server->spec));
 	follow_place(
 	    &o->agent, agent_place_of(server->backend->spec, server->spec));
+	send = agent_rules_of(server->backend->spec, server->spec).send;
+	override_follow(
+	    &o->has_agent_send, override_digest(send->bytes, send->n));
 	server_set_rules(server);
 }
 

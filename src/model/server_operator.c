@@ -3,6 +3,7 @@
  */
 #include "model/server_operator.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,11 +137,15 @@ override_place(struct server *server, struct place_override *ret_place,
 {
 	if (addr) {
 		ret_place->addr = *addr;
-		ret_place->base_addr = *file.addr;
+		override_set(&ret_place->has_addr, 0,
+		    override_digest(&file.addr->sa, file.addr->len));
+		ret_place->has_addr.is_set = addr->sa.sa_family != AF_UNSPEC &&
+		                             !addr_equal(addr, file.addr);
 	}
 	if (port >= 0) {
-		ret_place->port = (unsigned)port;
-		ret_place->base_port = file.port;
+		override_set(&ret_place->port, (unsigned)port, file.port);
+		ret_place->port.is_set =
+		    port > 0 && (unsigned)port != file.port;
 	}
 	server_set_rules(server);
 }
@@ -178,17 +183,43 @@ pattern_of_bytes(const char *text, struct pattern *ret_pattern)
 	return ok;
 }
 
+static bool
+set_agent_send(struct server *server, struct pattern send)
+{
+	struct server_overrides *o = &server->state->overrides;
+	const struct pattern *file =
+	    agent_rules_of(server->backend->spec, server->spec).send;
+
+	pattern_fini(&o->agent_send);
+	o->agent_send = send;
+	override_set(
+	    &o->has_agent_send, 0, override_digest(file->bytes, file->n));
+	o->has_agent_send.is_set =
+	    send.n != file->n ||
+	    (send.n > 0 && memcmp(send.bytes, file->bytes, send.n) != 0);
+	server_set_rules(server);
+	return true;
+}
+
 bool
 operator_set_agent_send(struct server *server, const char *text)
 {
-	struct server_overrides *o = &server->state->overrides;
 	struct pattern send;
 
-	if (!pattern_of_bytes(text, &send))
-		return false;
-	pattern_fini(&o->agent_send);
-	o->agent_send = send;
-	o->agent_send_set = true;
-	server_set_rules(server);
-	return true;
+	return pattern_of_bytes(text, &send) && set_agent_send(server, send);
+}
+
+bool
+operator_set_agent_send_hex(
+    struct server *server, const char *digits, struct err *err)
+{
+	char *text;
+	struct pattern send;
+	bool ok;
+
+	if (asprintf(&text, "hex %s", digits) < 0)
+		return err_oom(err);
+	ok = pattern_parse(text, &send, err) && set_agent_send(server, send);
+	free(text);
+	return ok;
 }

@@ -58,7 +58,7 @@ void operator_pause_check(struct server *server, bool paused);
 void operator_pause_agent(struct server *server, bool paused);
 
 /* Sets the address of the next checks.  addr NULL and port -1 keep the former
- * value; port 0 restores the file's. */
+ * value; AF_UNSPEC and port 0 restore the file's. */
 void operator_set_check_at(
     struct server *server, const struct addr *addr, int port);
 
@@ -70,5 +70,10 @@ void operator_set_agent_at(
  * is short. */
 bool operator_set_agent_send(
     struct server *server, const char *text) MUST_CHECK;
+
+/* Sets the bytes that the agent is sent, in hexadecimal digits.  Returns false
+ * with err set. */
+bool operator_set_agent_send_hex(
+    struct server *server, const char *digits, struct err *err) MUST_CHECK;
 
 #endif

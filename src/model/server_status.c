@@ -41,13 +41,6 @@ server_is_up(const struct server *server)
 	return up && !(s->agent_down && agent_holds(server));
 }
 
-/* Returns what was set, unless the file's value has changed since. */
-static unsigned
-setting_or(struct server_setting set, unsigned file)
-{
-	return set.is_set && set.base == file ? set.value : file;
-}
-
 /* Returns the settings in force: the agent's and the operator's, whichever came
  * later, or the operator's alone. */
 static const struct server_settings *
@@ -60,13 +53,14 @@ settings_of(const struct server *server)
 unsigned
 server_weight(const struct server *server)
 {
-	return setting_or(settings_of(server)->weight, server->spec->weight);
+	return override_or(&settings_of(server)->weight, server->spec->weight);
 }
 
 unsigned
 server_maxconn(const struct server *server)
 {
-	return setting_or(settings_of(server)->maxconn, server->spec->maxconn);
+	return override_or(
+	    &settings_of(server)->maxconn, server->spec->maxconn);
 }
 
 enum server_admin
@@ -78,15 +72,15 @@ server_file_admin(const struct server *server)
 enum server_admin
 server_ordered_admin(const struct server *server)
 {
-	return (enum server_admin)setting_or(
-	    server->state->overrides.set.admin, server_file_admin(server));
+	return (enum server_admin)override_or(
+	    &server->state->overrides.set.admin, server_file_admin(server));
 }
 
 enum server_admin
 server_own_admin(const struct server *server)
 {
-	return (enum server_admin)setting_or(
-	    settings_of(server)->admin, server_file_admin(server));
+	return (enum server_admin)override_or(
+	    &settings_of(server)->admin, server_file_admin(server));
 }
 
 bool

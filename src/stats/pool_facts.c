@@ -8,18 +8,6 @@
 #include <sys/resource.h>
 
 void
-pool_cpus(struct pool *pool, cpu_set_t *ret_cpus)
-{
-	struct thread_status t;
-
-	for (unsigned at = 0; pool_thread_status(pool, at, &t);
-	     at = t.place + 1)
-		if (sched_getaffinity(t.tid, sizeof(*ret_cpus), ret_cpus) == 0)
-			return;
-	CPU_ZERO(ret_cpus);
-}
-
-void
 pool_facts_read(
     const struct pools *pools, struct pool *pool, struct pool_facts *ret_facts)
 {

@@ -28,10 +28,6 @@ struct pool_facts {
 void pool_facts_read(
     const struct pools *pools, struct pool *pool, struct pool_facts *ret_facts);
 
-/* Reads the CPU affinity of the pool's first thread; the set is empty if the
- * pool has no thread. */
-void pool_cpus(struct pool *pool, cpu_set_t *ret_cpus);
-
 /* Reads the status of at most n threads.  Returns how many it has read. */
 size_t pool_facts_threads(
     struct pool *pool, struct thread_status *ret_threads, size_t n);

@@ -303,8 +303,8 @@ print(len(ids), ids[0], ids[-1])')"
 		refused_with "cannot end in 'for': it has no former value" \
 		    $command for 1m
 	done
-	refused_with "'set server <srv> agent-send' cannot end in 'for'" \
-	    set server app/a agent-send hello for 1m
+	refused_with "'for' takes a single setting" \
+	    set server app/a check-addr 127.0.0.1 port 80 for 1m
 	refused_with "no resolution is configured" \
 	    set server app/a fqdn x.example for 1m
 	run ! "$CTL" -S "$T/operator.sock" set weight app/a 1 for 1m

@@ -24,6 +24,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 BUILD = os.environ["LFPROXY_BUILD"]
@@ -48,18 +49,27 @@ class Row:
     the operator sets.  text: a value of a command in the words of the file, or
     None if the file cannot say it.  shown: how `show drift` has a value.
     now: the present value, from what was asked.  timed: takes `for`.
+    secret: no value is shown, nor saved.
     """
 
     def __init__(self, what, command, at, key, ours, theirs, now, **more):
         self.what, self.command, self.at, self.key = what, command, at, key
         self.ours, self.theirs, self.now = ours, theirs, now
         self.timed = more.get("timed", True)
+        self.secret = more.get("secret", False)
         self.text = more.get("text", lambda value: value)
-        self.shown = more.get("shown", lambda value: value)
+        self.shown = more.get("shown", self.masked)
 
     def begin(self):
         self.loaded, self.own, self.brief = self.ours[0], None, None
         self.audited = False
+
+    def masked(self, value):
+        return "(not shown)" if self.secret and value else value
+
+    def saved(self, value):
+        """The text that is saved, or None."""
+        return None if self.secret else self.text(value)
 
     def permanent(self):
         return self.loaded if self.own is None else self.own
@@ -82,7 +92,7 @@ class Row:
             self.brief = value
         elif step == "brief" and self.timed:
             self.brief = None
-        elif step == "save" and self.own and self.text(self.own) is not None:
+        elif step == "save" and self.own and self.saved(self.own) is not None:
             self.loaded, self.own = self.own, None
         elif step == "other" and value != self.loaded:
             if value != self.permanent():
@@ -170,13 +180,17 @@ def rows():
                    of_state("srv_check_port")),
         server_row("chost", "check-addr", "set server @ check-addr =",
                    "check_addr", hosts, other_hosts,
-                   of_state("srv_check_addr"), timed=False),
+                   of_state("srv_check_addr")),
         server_row("aport", "agent-port", "set server @ agent-port =",
                    "agent_port", numbers(84, 85, 86), numbers(94, 95, 96),
                    of_state("srv_agent_port")),
         server_row("ahost", "agent-addr", "set server @ agent-addr =",
                    "agent_addr", hosts, other_hosts,
-                   of_state("srv_agent_addr"), timed=False),
+                   of_state("srv_agent_addr")),
+        server_row("send", "agent-send", "set server @ agent-send =",
+                   "agent_send", ["one", "two", "three"],
+                   ["a\\ b\\\\c", "hex 0a00ff", "\\;"],
+                   lambda asked, name: asked.heard, secret=True),
         Row("frontend door", "= frontend door", ("frontend door", None),
             "disabled", ["enable", "disable"], ["disable", "enable"],
             lambda asked: "enable" if asked.stat["door", "FRONTEND"]["status"]
@@ -213,6 +227,41 @@ def rows():
     return every
 
 
+# -- an agent --
+
+
+WORDS = {b"a b\\c": "a\\ b\\\\c", b"\n\0\xff": "hex 0a00ff", b";": "\\;"}
+
+
+class Agent:
+    """Keeps what the agent of the server `send` was sent last."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.asked, self.sent = 0, b""
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                with self.listener.accept()[0] as client:
+                    self.sent = client.recv(1000)
+                    self.asked += 1
+                    client.sendall(b"up\n")
+            except OSError:
+                if self.listener.fileno() < 0:
+                    return
+
+    def heard(self):
+        """What it is sent from now on, in the words of the command."""
+        before = self.asked
+        # One may have been under way.
+        Site.wait(lambda: self.asked > before + 1, "the agent is not asked")
+        sent = self.sent
+        return WORDS[sent] if sent in WORDS else sent.decode()
+
+
 # -- lfproxy --
 
 
@@ -233,6 +282,7 @@ class Asked:
         self.drift = site.json("show drift")
         self.expiring = site.json("show expiring")
         self.changes = site.json("show changes")
+        self.heard = site.agent.heard()
 
 
 class Site:
@@ -242,6 +292,7 @@ class Site:
         self.socket = f"{folder}/admin.sock"
         self.state = f"{folder}/state"
         self.pid, self.marks = None, 0
+        self.agent = Agent()
         for name in (self.state, self.ini):
             if os.path.exists(name):
                 os.unlink(name)
@@ -259,6 +310,8 @@ class Site:
                 place = row.text(row.loaded)
             else:
                 keys.append(f"{row.key}={row.text(row.loaded)}")
+        if name == "send":
+            keys.append(f"agent_port={self.agent.port} agent_interval=20ms")
         return f"server = {name} {place} " + " ".join(keys)
 
     def keys(self, section):
@@ -380,7 +433,7 @@ class Site:
         elif step in ("save", "dry"):
             told = self.ctl("save", "config", *["dry-run"][: step == "dry"])
             saved = sum(
-                r.own is not None and r.text(r.own) is not None
+                r.own is not None and r.saved(r.own) is not None
                 for r in self.every
             )
             if f"{saved} change" not in told.splitlines()[-1]:
@@ -454,15 +507,17 @@ class Site:
             want = None if row.own is None else row.shown(row.own)
             same(row, "drift", want, own and own["value"])
             if own and row.own:
-                has_key = row.text(row.own) is not None
+                has_key = row.saved(row.own) is not None
                 same(row, "key", has_key, own["key"] is not None)
             want = None if row.brief is None else row.shown(row.brief)
             got = brief.get(row.what)
             same(row, "temporary", want, got and got["value"])
             got = ends.get(row.what)
-            same(row, "ends", row.brief, got and got["value"])
+            want = row.brief and row.masked(row.brief)
+            same(row, "ends", want, got and got["value"])
             if got and row.brief:
-                same(row, "former", row.permanent(), got["former"])
+                want = row.masked(row.permanent())
+                same(row, "former", want, got["former"])
             if row.audited and row.what not in audit:
                 # A port is told with its address.
                 same(row, "audit", True, row.what[:-5] + "-addr" in audit)
@@ -506,6 +561,7 @@ def play(steps):
         return False
     finally:
         site.end()
+        site.agent.listener.close()
     return True
 
 

@@ -218,7 +218,7 @@ past() {
 	weight_is b 80
 	equal "maxconn" 9 "$(column a slim)"
 	[[ $(ctl show pool main json) == *'"threads":4,'* ]]
-	lfproxy_said "'set weight app/a 50' is not done again: the file has 70, and no longer 100"
+	lfproxy_said "server app/a weight is not set again: the file has 70, and no longer 100"
 	equal "drift" 'server app/a maxconn: 0 -> 9' "$(ctl show drift | grep -v '^#')"
 	# The former values of the file do not bring them back.
 	sed -i 's/ weight=.*//; s/^threads = .*/threads = 2/' "$T/site.ini"

@@ -409,7 +409,7 @@ maintenance_and_down_are_left_out_on_request(void **state)
 	struct stat_filter filter = everything;
 
 	f->s1->state->set.admin =
-	    (struct server_setting){true, SERVER_MAINT, SERVER_READY};
+	    (struct override){true, SERVER_MAINT, SERVER_READY};
 	f->s2->state->up = false;
 	filter.no_maint = true;
 	assert_int_equal(lines(render(f, &filter)), 1 + 1 + 3 + 2);
