@@ -27,6 +27,7 @@ changes_fini(struct changes *changes)
 	for (size_t i = 0; i < changes->n; i++)
 		free(changes->all[i].text);
 	free(changes->all);
+	free(changes->moved);
 	changes_init(changes);
 }
 
@@ -246,6 +247,18 @@ same_admin(const void *one, const void *other)
 	return addr_equal(&a->addr, &b->addr);
 }
 
+/* Returns whether the server has the new address already. */
+static bool
+is_there(const struct changes *changes, const struct server_spec *old,
+    const struct server_spec *new)
+{
+	for (size_t i = 0; i < changes->moved_n; i++)
+		if (changes->moved[i].spec == old)
+			return !new->host &&addr_equal(
+			    changes->moved[i].addr, &new->addr);
+	return false;
+}
+
 static void
 diff_address(const struct pair *pair)
 {
@@ -257,9 +270,12 @@ diff_address(const struct pair *pair)
 		    "%s: %s -> %s, another server", pair->label, old->address,
 		    new->address);
 	else if (!addr_equal(&old->addr, &new->addr))
-		changes_add(pair->changes, false,
-		    "%s: %s -> %s, another server", pair->label,
-		    addr_text(&old->addr, from), addr_text(&new->addr, to));
+		changes_add(pair->changes, false, "%s: %s -> %s, %s",
+		    pair->label, addr_text(&old->addr, from),
+		    addr_text(&new->addr, to),
+		    is_there(pair->changes, old, new)
+		        ? "which a command has set before"
+		        : "another server");
 }
 
 /* Returns whether two servers have no difference, as most have.  The index of a

@@ -19,9 +19,20 @@ struct change {
 	bool restart; /* takes effect with a restart only */
 };
 
+/* A server whose address a command has set. */
+struct moved_server {
+	const struct server_spec *spec; /* of the old configuration */
+	const struct addr *addr;        /* set; borrowed */
+};
+
 struct changes {
 	struct change *all;
 	size_t n;
+	/* Servers that stay the same ones when the new configuration has the
+	 * addresses that were set.  The caller of config_diff may set this;
+	 * changes_fini frees the array. */
+	struct moved_server *moved;
+	size_t moved_n;
 };
 
 /* Makes an empty list. */

@@ -119,6 +119,27 @@ warn_of_budget(
 		    c->budget.sessions);
 }
 
+/* Lists the servers whose addresses commands have set.  Returns false when
+ * memory is short. */
+static bool
+list_moved(const struct model *model, struct changes *changes)
+{
+	size_t room = 0;
+
+	model_for_each_server (s, model)
+		room += s->state->overrides.addr_set;
+	if (room == 0)
+		return true;
+	changes->moved = calloc(room, sizeof(*changes->moved));
+	if (!changes->moved)
+		return false;
+	model_for_each_server (s, model)
+		if (s->state->overrides.addr_set)
+			changes->moved[changes->moved_n++] =
+			    (struct moved_server){s->spec, server_addr(s)};
+	return true;
+}
+
 /* Puts the spec in force, and takes ownership of it.  Returns false with
  * errors.  The comparison is with what is in force now, which may have been
  * edited while names were waited for. */
@@ -138,7 +159,8 @@ put_in_force(struct control *c, struct spec *spec, struct reload_result *result)
 		spec_free(spec);
 		return false;
 	}
-	if (!config_diff(before, spec, changes)) {
+	if (!list_moved(c->model, changes) ||
+	    !config_diff(before, spec, changes)) {
 		spec_free(spec);
 		return control_refuse(&result->errors, "out of memory");
 	}

@@ -375,7 +375,10 @@ frontend web: maxconn: 100 -> 91
 		run -0 "$CTL" -S "$ADMIN" save config
 		[[ $output == *'
 3 changes saved, 0 left.' ]] || fail "$output"
+		shows "show events" \
+		    "server c: .* -> 127.0.0.$line:99, which a command has set before"
 	done
+	refute shows "show events" 'another server'
 	grep -q '127.0.0.32:99 .*' "$T/more.ini"
 	[ "$(column sid c)" = "$sid" ]
 }
