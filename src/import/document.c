@@ -148,26 +148,90 @@ doc_note(
 	va_end(args);
 }
 
+/* Adds a comment of two lines: what differs, and for whom and why. */
+static void
+add_loss(struct document *doc, struct ini_section *section, enum loss loss,
+    const char *what, const char *reason)
+{
+	static const char *const whom[] = {
+	    [LOSS_OPERATORS] = "",
+	    [LOSS_SERVERS] = "SERVERS: ",
+	    [LOSS_CLIENTS] = "CLIENTS: ",
+	};
+
+	doc_flush(doc, section);
+	add_comment(doc, &section->lines, what);
+	add_comment(doc, &section->lines,
+	    arena_printf(&doc->arena, "  %s%s", whom[loss], reason));
+}
+
+/* Returns whether the section, or any section if the line is inherited, has the
+ * same loss already. */
+static bool
+is_repeated(struct document *doc, const struct ini_section *section,
+    struct origin at, const char *words, const char *reason)
+{
+	struct arena *arena = &doc->arena;
+	bool anywhere = ledger_said(
+	    arena, at.row, arena_printf(arena, "%s %s", words, reason));
+	bool here = ledger_said(arena, at.row,
+	    arena_printf(
+	        arena, "%p %s %s", (const void *)section, words, reason));
+
+	return at.inherited ? anywhere : here;
+}
+
 void
 doc_lost(struct document *doc, struct ini_section *section, struct origin at,
     enum loss loss, const char *words, const char *fmt, ...)
 {
-	struct arena_text text = {NULL, 0, 0};
+	const char *reason;
 	va_list args;
 
-	doc_flush(doc, section);
-	arena_text_printf(
-	    &doc->arena, &text, "%s:%u: %s", at.file, at.line, words);
-	add_comment(doc, &section->lines, text.data);
 	va_start(args, fmt);
-	text = (struct arena_text){NULL, 0, 0};
-	arena_text_printf(&doc->arena, &text, "  %s%s",
-	    loss == LOSS_CLIENTS ? "CLIENTS: " : "",
+	reason = arena_vprintf(&doc->arena, fmt, args);
+	va_end(args);
+	ledger_differs(at.row, loss, words, reason);
+	if (at.row && is_repeated(doc, section, at, words, reason))
+		return;
+	add_loss(doc, section, loss,
+	    arena_printf(&doc->arena, "%s:%u: %s", at.file, at.line, words),
+	    reason);
+}
+
+void
+doc_default(struct document *doc, struct ini_section *section, enum loss loss,
+    const char *name, const char *fmt, ...)
+{
+	struct origin at = {.file = "default"};
+	va_list args;
+
+	va_start(args, fmt);
+	add_loss(doc, section, loss,
+	    arena_printf(&doc->arena, "default: %s", name),
 	    arena_vprintf(&doc->arena, fmt, args));
 	va_end(args);
-	add_comment(doc, &section->lines, text.data);
-	doc->n_losses++;
-	doc->n_clients += loss == LOSS_CLIENTS;
+	at.row = ledger_add(&doc->arena, &doc->ledger, at, name, NULL);
+	ledger_differs(at.row, loss, name, NULL);
+}
+
+void
+doc_report_unread(struct document *doc)
+{
+	struct ini_section *remark = NULL;
+
+	for (struct ledger_row *row = doc->ledger.first; row; row = row->next) {
+		const char *words = ledger_unread(&doc->arena, row);
+
+		if (!words)
+			continue;
+		if (!remark) {
+			remark = doc_section(doc, "%s", "");
+			remark->head = NULL;
+		}
+		doc_lost(doc, remark, row->at, LOSS_CLIENTS, words,
+		    "no part of the conversion knows these words here");
+	}
 }
 
 static bool

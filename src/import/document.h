@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "import/arena.h"
+#include "import/ledger.h"
 
 struct ini_section {
 	struct ini_section *next;
@@ -19,25 +19,13 @@ struct ini_section {
 	bool left_out; /* head and lines are written as comments */
 };
 
-/* How much a line without a counterpart matters. */
-enum loss {
-	LOSS_NONE,    /* nothing that a client could see */
-	LOSS_CLIENTS, /* clients may see a difference */
-};
-
-/* The place in the source that a line or a word comes from. */
-struct origin {
-	const char *file; /* base name */
-	unsigned line;
-};
-
 /* A document, with the arena that everything else of the conversion may use. */
 struct document {
 	struct arena arena;
 	struct ini_section *first, *last;
 	struct arena_text pending; /* comments that await the next line */
 	const char *remark;        /* comment behind the next line, or NULL */
-	size_t n_losses, n_clients;
+	struct ledger ledger;
 	/* Names that were given, by which they are made unique. */
 	struct doc_name *names;
 };
@@ -69,11 +57,21 @@ void doc_key(struct document *doc, struct ini_section *section, const char *key,
 void doc_note(struct document *doc, struct ini_section *section,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Adds a comment about a line, or words of one, without a counterpart, with the
- * reason and the nearest replacement. */
+/* Adds a comment about a line, or words of one, without an exact counterpart,
+ * with the reason and the nearest replacement, and notes it in the line's row
+ * of the ledger. */
 void doc_lost(struct document *doc, struct ini_section *section,
     struct origin at, enum loss loss, const char *words, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
+
+/* Does the same for something that the original does without being told; name
+ * is what its manual calls it. */
+void doc_default(struct document *doc, struct ini_section *section,
+    enum loss loss, const char *name, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* Reports the words that nothing has looked at, in a remark at the end. */
+void doc_report_unread(struct document *doc);
 
 /* Returns a name that lfproxy accepts and that nothing else of the kind has:
  * `want`, changed if necessary. */

@@ -40,10 +40,11 @@ link_defaults(struct hap_file *file)
 			s->defaults = last;
 		for (size_t j = 1; j + 1 < head->n; j++)
 			for (size_t k = 0;
-			     k < i && strcmp(head->word[j], "from") == 0; k++)
+			     k < i && strcmp(words_get(head, j), "from") == 0;
+			     k++)
 				if (is_kind(&file->sections[k], "defaults") &&
 				    strcmp(hap_word(&file->sections[k].head, 1),
-				        head->word[j + 1]) == 0)
+				        words_get(head, j + 1)) == 0)
 					s->defaults = &file->sections[k];
 		if (defaults) {
 			last = s;
@@ -93,8 +94,10 @@ convert_line(struct hap_proxy *proxy, const struct hap_line *line)
 	             strcmp(word, "dispatch") == 0) &&
 	         proxy->be)
 		hap_server(proxy, line);
-	else if (strcmp(word, "log") == 0 && proxy->fe)
-		hap_log(file, proxy->fe, line);
+	else if (strcmp(word, "log") == 0)
+		hap_log(file, where, line);
+	else if (strcmp(word, "default-server") == 0 && line->inherited)
+		words_read_all(&line->words, 1);
 	else if (!hap_simple_key(proxy, line) && !hap_balance(proxy, line) &&
 	         !hap_is_check_line(line) && !hap_rule(proxy, line) &&
 	         !hap_report_keyword(file, where, line, proxy->http))
@@ -113,12 +116,12 @@ bind_of_head(struct hap_proxy *proxy)
 	void *larger;
 
 	if (!proxy->has_frontend || head->n < 3 ||
-	    strcmp(head->word[2], "from") == 0)
+	    strcmp(words_get(head, 2), "from") == 0)
 		return;
-	line.words = (struct words){NULL, 0};
+	line.words = (struct words){.n = 0};
 	words_add(arena, &line.words, "bind");
 	for (size_t i = 2; i < head->n; i++)
-		words_add(arena, &line.words, head->word[i]);
+		words_add(arena, &line.words, words_get(head, i));
 	line.comment = NULL;
 	larger =
 	    arena_grow(arena, proxy->lines.all, proxy->lines.n, sizeof(line));
@@ -149,6 +152,10 @@ finish_proxy(struct hap_proxy *proxy)
 		doc_key(file->doc, proxy->fe, "log", "off");
 	if (proxy->n_binds == 0 || !proxy->has_target) {
 		proxy->fe->left_out = true;
+		for (size_t i = 0; i < proxy->section->lines.n; i++)
+			ledger_differs(proxy->section->lines.all[i].row,
+			    LOSS_CLIENTS, proxy->section->lines.all[i].text,
+			    NULL);
 		hap_lost_words(file, proxy->fe, &proxy->section->head,
 		    LOSS_CLIENTS, proxy->section->head.text,
 		    proxy->n_binds == 0
@@ -224,10 +231,11 @@ lose_section(struct hap_file *file, const struct hap_section *section)
 	        : "HTTP is not looked into";
 
 	remark->head = NULL;
-	hap_lost(file, remark, &section->head, LOSS_NONE, "%s", reason);
+	hap_lost(file, remark, &section->head, LOSS_OPERATORS, "%s", reason);
 	for (size_t i = 0; i < section->lines.n; i++) {
 		const struct hap_line *line = &section->lines.all[i];
 
+		ledger_differs(line->row, LOSS_OPERATORS, line->text, NULL);
 		if (line->words.n == 0)
 			doc_comment(file->doc, line->comment);
 		else
@@ -273,6 +281,7 @@ haproxy_convert(
 		fprintf(errors,
 		    "%s: no frontend and backend that lfproxy could serve\n",
 		    source->file);
+		ledger_print_lost(&doc->ledger, errors);
 		return false;
 	}
 	return true;

@@ -14,6 +14,7 @@
 /* A line that is not empty; n may be 0 for a line that is a comment. */
 struct hap_line {
 	unsigned line;
+	struct ledger_row *row;
 	struct words words;
 	const char *text;    /* as written, without the comment */
 	const char *comment; /* behind '#', or NULL */
@@ -103,8 +104,7 @@ struct origin hap_at(const struct hap_file *file, const struct hap_line *line);
 /* Returns the i-th word of the line, or "". */
 const char *hap_word(const struct hap_line *line, size_t i);
 
-/* Reports the line as lost.  Does nothing for an inherited line, which is
- * reported in its own section. */
+/* Reports the line as lost.  An inherited line is reported once. */
 void hap_lost(struct hap_file *file, struct ini_section *section,
     const struct hap_line *line, enum loss loss, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));

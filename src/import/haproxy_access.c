@@ -34,8 +34,8 @@ put_values(struct hap_proxy *proxy, const char *key, const struct words *values)
 
 	for (size_t i = 0; i < values->n; i += LINE_VALUES) {
 		size_t n = values->n - i;
-		struct words part = {
-		    values->word + i, n > LINE_VALUES ? LINE_VALUES : n};
+		struct words part = {.word = values->word + i,
+		    .n = n > LINE_VALUES ? LINE_VALUES : n};
 
 		doc_key(doc, proxy->fe, key, "%s",
 		    words_join(&doc->arena, &part, 0, " "));
@@ -182,7 +182,7 @@ write_only(struct access_state *access, struct hap_rule *rule,
     const struct hap_term *term)
 {
 	struct hap_proxy *proxy = access->proxy;
-	struct words all = {NULL, 0};
+	struct words all = {.n = 0};
 
 	for (size_t i = 0; i < term->n; i++) {
 		if (term->tests[i].kind != TEST_SRC || !term->tests[i].negated)

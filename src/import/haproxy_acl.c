@@ -113,7 +113,7 @@ read_criterion(
 {
 	bool flags = true;
 
-	c->name = words->word[i++];
+	c->name = words_get(words, i++);
 	c->name_len = strcspn(c->name, ",(");
 	if (c->name_len > 4) {
 		const char *ending = c->name + c->name_len - 4;
@@ -123,8 +123,8 @@ read_criterion(
 			c->match = ending[1] == 'e' ? "end" : "reg";
 	}
 	for (; i < end; i++) {
-		const char *word = words->word[i];
-		const char *arg = i + 1 < end ? words->word[i + 1] : "";
+		const char *word = words_get(words, i);
+		const char *arg = i + 1 < end ? words_get(words, i + 1) : "";
 
 		if (flags && strcmp(word, "--") == 0) {
 			flags = false;

@@ -65,7 +65,7 @@ write_stick(struct hap_proxy *proxy, const struct hap_line *line)
 	const char *key;
 
 	if (stick_line(proxy) != line) {
-		hap_lost(proxy->file, proxy->be, line, LOSS_NONE,
+		hap_lost(proxy->file, proxy->be, line, LOSS_OPERATORS,
 		    "the backend hashes one thing");
 		return;
 	}
@@ -75,9 +75,10 @@ write_stick(struct hap_proxy *proxy, const struct hap_line *line)
 		    line->text,
 		    "this cannot be hashed; the client's address is instead");
 	else
-		doc_note(proxy->file->doc, proxy->be,
-		    "%s:%u: %s: by a hash, without a table", proxy->file->name,
-		    line->line, line->text);
+		hap_lost(proxy->file, proxy->be, line, LOSS_CLIENTS,
+		    "by a hash, without a table: when a server comes back, its "
+		    "clients return to it at once; in HAProxy they stay where "
+		    "they are");
 	write_hash(proxy, key ? key : "source");
 }
 
@@ -113,6 +114,53 @@ write_balance(struct hap_proxy *proxy, const struct hap_line *line)
 	write_hash(proxy, "source");
 }
 
+/* Returns whether the table stores rates or numbers of connections. */
+static bool
+counts_connections(const struct words *words)
+{
+	const char *store = "";
+
+	for (size_t i = 1; i + 1 < words->n; i++)
+		if (strcmp(words->word[i], "store") == 0)
+			store = words->word[i + 1];
+	return strstr(store, "conn_") || strstr(store, "sess_");
+}
+
+/* Reads `stick-table type T [size N] [expire T] [store DATA] [peers NAME] ...`.
+ * Limits and hashes are as large as they have to be, and forget by
+ * themselves. */
+static void
+read_table(struct hap_proxy *proxy, const struct hap_line *line)
+{
+	static const char *const known[] = {
+	    "type", "len", "size", "expire", "store"};
+	struct hap_file *file = proxy->file;
+
+	for (size_t i = 1; i < line->words.n; i++) {
+		const char *word = line->words.word[i];
+		size_t j = 0;
+
+		while (j < 5 && strcmp(known[j], word) != 0)
+			j++;
+		if (j < 5) {
+			(void)hap_word(line, i++);
+			(void)hap_word(line, i);
+		} else if (strcmp(word, "nopurge") == 0) {
+			(void)hap_word(line, i);
+		} else if (strcmp(word, "peers") == 0) {
+			(void)hap_word(line, i++);
+			hap_lost_words(file, proxy->be ? proxy->be : proxy->fe,
+			    line,
+			    counts_connections(&line->words) ? LOSS_CLIENTS
+			                                     : LOSS_OPERATORS,
+			    arena_printf(&file->doc->arena,
+			        "stick-table ... peers %s", hap_word(line, i)),
+			    "every lfproxy counts alone; source hashes agree "
+			    "without peers");
+		}
+	}
+}
+
 bool
 hap_balance(struct hap_proxy *proxy, const struct hap_line *line)
 {
@@ -129,6 +177,10 @@ hap_balance(struct hap_proxy *proxy, const struct hap_line *line)
 	if (strcmp(word, "balance") == 0) {
 		if (proxy->be)
 			write_balance(proxy, line);
+		return true;
+	}
+	if (strcmp(word, "stick-table") == 0) {
+		read_table(proxy, line);
 		return true;
 	}
 	if (strcmp(word, "stick") == 0) {

@@ -70,14 +70,14 @@ lose_option(struct bind_state *bind, size_t *i)
 	const struct words *words = &bind->line->words;
 	size_t arguments = 0;
 	enum loss loss = LOSS_CLIENTS;
-	const char *word = words->word[*i];
+	const char *word = words_get(words, *i);
 	const char *reason = hap_bind_reason(word, &loss, &arguments);
 
 	if (!reason)
 		reason = "listen has no such option";
 	if (arguments > 0 && *i + 1 < words->n)
 		word = arena_printf(&file->doc->arena, "bind ... %s %s", word,
-		    words->word[++*i]);
+		    words_get(words, ++*i));
 	else
 		word = arena_printf(&file->doc->arena, "bind ... %s", word);
 	if (*reason)
@@ -91,14 +91,14 @@ read_options(struct bind_state *bind, size_t first)
 	const struct words *words = &bind->line->words;
 
 	for (size_t i = first; i < words->n; i++) {
-		const char *word = words->word[i];
+		const char *word = words_get(words, i);
 
 		if (take_bind_flag(bind, word) ||
 		    hap_tls_word(
 		        bind->proxy->file, &bind->tls, true, words, &i))
 			continue;
 		if (i + 1 < words->n &&
-		    take_bind_setting(bind, word, words->word[i + 1]))
+		    take_bind_setting(bind, word, words_get(words, i + 1)))
 			i++;
 		else
 			lose_option(bind, &i);
@@ -116,8 +116,8 @@ report_tls(struct bind_state *bind)
 		bool clients = strncmp(reason, "CLIENTS: ", 9) == 0;
 
 		hap_lost_words(bind->proxy->file, bind->proxy->fe, bind->line,
-		    clients ? LOSS_CLIENTS : LOSS_NONE, lost->word[i], "%s",
-		    clients ? reason + 9 : reason);
+		    clients ? LOSS_CLIENTS : LOSS_OPERATORS, lost->word[i],
+		    "%s", clients ? reason + 9 : reason);
 	}
 }
 

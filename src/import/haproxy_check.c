@@ -16,8 +16,7 @@ static const struct check_kind {
     {"tcp-check", "connect", NULL},
     {"httpchk", "http", NULL},
     {"ssl-hello-chk", "tls verify=off", NULL},
-    {"mysql-check", "mysql",
-        "the check reads the server's greeting and does not log in"},
+    {"mysql-check", "mysql", NULL},
     {"pgsql-check", "postgresql", NULL},
     {"redis-check", "redis", NULL},
     {"smtpchk", "smtp", NULL},
@@ -64,8 +63,8 @@ static void
 lose_check(
     struct check_state *check, const struct hap_line *line, const char *reason)
 {
-	hap_lost(check->proxy->file, check->proxy->be, line, LOSS_NONE, "%s",
-	    reason);
+	hap_lost(check->proxy->file, check->proxy->be, line, LOSS_OPERATORS,
+	    "%s", reason);
 }
 
 /* Adds the line `key = text`. */
@@ -192,14 +191,20 @@ tcp_connect(struct check_state *check, const struct hap_line *line)
 
 		if (strcmp(word, "port") == 0 &&
 		    value_number(hap_word(line, i + 1), &port) && port > 0 &&
-		    port < 65536)
+		    port < 65536) {
 			arena_text_printf(
 			    arena, &check->options, " port=%u", (unsigned)port);
+			(void)hap_word(line, i++);
+		} else if (strcmp(word, "comment") == 0)
+			(void)hap_word(line, ++i);
 		else if (strcmp(word, "ssl") == 0)
 			check->over_tls = true;
 		else if (strcmp(word, "send-proxy") == 0)
 			arena_text_printf(
 			    arena, &check->options, " send_proxy=v1");
+		else if (strcmp(word, "default") != 0)
+			continue;
+		(void)hap_word(line, i);
 	}
 }
 
@@ -278,8 +283,8 @@ static void
 http_send(struct check_state *check, const struct hap_line *line)
 {
 	for (size_t i = 2; i + 1 < line->words.n; i += 2) {
-		const char *word = line->words.word[i];
-		const char *arg = line->words.word[i + 1];
+		const char *word = words_get(&line->words, i);
+		const char *arg = words_get(&line->words, i + 1);
 
 		if (strcmp(word, "meth") == 0)
 			check->method = arg;
@@ -388,6 +393,28 @@ http_options(struct check_state *check)
 	check_option(check, "status", check->status);
 }
 
+/* Reads the arguments of `option mysql-check` and others. */
+static void
+read_check_option(struct check_state *check, const struct hap_line *line)
+{
+	const char *kind = hap_word(line, 1);
+
+	if (line->words.n < 3)
+		return;
+	if (strcmp(kind, "pgsql-check") == 0) {
+		(void)hap_word(line, 2);
+		check_option(check, "user", hap_word(line, 3));
+	} else if (strcmp(kind, "mysql-check") == 0) {
+		hap_lost(check->proxy->file, check->proxy->be, line,
+		    LOSS_SERVERS,
+		    "the check reads the server's greeting and does not log "
+		    "in");
+	} else if (strcmp(kind, "smtpchk") == 0) {
+		hap_lost(check->proxy->file, check->proxy->be, line,
+		    LOSS_SERVERS, "the check says EHLO lfproxy");
+	}
+}
+
 /* Reads all lines about the check. */
 static void
 read_check_lines(struct check_state *check)
@@ -412,8 +439,9 @@ read_check_lines(struct check_state *check)
 		else if (strcmp(word, "external-check") == 0 &&
 		         strcmp(hap_word(line, 1), "command") == 0)
 			check->command = hap_word(line, 2);
-		else if (strcmp(hap_word(line, 1), "pgsql-check") == 0)
-			check_option(check, "user", hap_word(line, 3));
+		else if (strcmp(word, "option") == 0 &&
+		         find_kind(hap_word(line, 1)) == check->kind)
+			read_check_option(check, line);
 	}
 }
 
@@ -449,8 +477,8 @@ script_check(struct check_state *check, const struct hap_line *line)
 		    "HAPROXY_SERVER_ADDR in its environment");
 		return "script";
 	}
-	hap_lost_words(check->proxy->file, check->proxy->be, line, LOSS_NONE,
-	    line->text,
+	hap_lost_words(check->proxy->file, check->proxy->be, line,
+	    LOSS_OPERATORS, line->text,
 	    "the command is not there; write check = script and "
 	    "check_command = /PATH");
 	return "connect";

@@ -67,7 +67,7 @@ static struct words
 common(struct arena *arena, enum test_kind kind, const struct words *a,
     const struct words *b)
 {
-	struct words both = {NULL, 0};
+	struct words both = {.n = 0};
 
 	for (size_t i = 0; i < a->n; i++)
 		for (size_t j = 0; j < b->n; j++) {
@@ -175,7 +175,7 @@ add_alternative(
     struct arena *arena, struct literal *literal, const struct hap_test *test)
 {
 	for (size_t i = 0; i < literal->n; i++) {
-		struct words *values = &literal->all[i].values, all = {NULL, 0};
+		struct words *values = &literal->all[i].values, all = {.n = 0};
 
 		if (literal->all[i].kind != test->kind ||
 		    test->kind >= TEST_SESSIONS || test->kind == TEST_TLS)
@@ -224,7 +224,7 @@ add_named_acl(
 	for (size_t i = 0;
 	     !found && i < sizeof(predefined) / sizeof(predefined[0]); i++)
 		if (strcmp(predefined[i], name) == 0) {
-			struct words words = {&name, 1};
+			struct words words = {.word = &name, .n = 1};
 			struct hap_test test =
 			    hap_read_test(proxy, &words, 0, 1);
 
@@ -238,7 +238,7 @@ static bool
 read_literal(struct hap_proxy *proxy, const struct words *words, size_t *i,
     struct literal *literal)
 {
-	const char *word = words->word[*i];
+	const char *word = words_get(words, *i);
 	struct hap_test test;
 	size_t end;
 
@@ -247,7 +247,7 @@ read_literal(struct hap_proxy *proxy, const struct words *words, size_t *i,
 	for (; *word == '!'; word++)
 		literal->negated = !literal->negated;
 	if (!*word && *i + 1 < words->n)
-		word = words->word[++*i];
+		word = words_get(words, ++*i);
 	if (strcmp(word, "{") != 0) {
 		++*i;
 		return add_named_acl(proxy, literal, word);
@@ -255,6 +255,7 @@ read_literal(struct hap_proxy *proxy, const struct words *words, size_t *i,
 	end = brace_end(words, *i);
 	if (end == words->n)
 		return false;
+	(void)words_get(words, end);
 	test = hap_read_test(proxy, words, *i + 1, end);
 	*i = end + 1;
 	return add_alternative(&proxy->file->doc->arena, literal, &test);
@@ -310,7 +311,7 @@ static void
 simplify(struct arena *arena, struct literal *literal)
 {
 	struct hap_test *test = &literal->all[0];
-	struct words other = {NULL, 0};
+	struct words other = {.n = 0};
 
 	if (!literal->negated || literal->n != 1 || test->kind != TEST_TLS)
 		return;
@@ -332,8 +333,9 @@ read_terms(struct hap_proxy *proxy, const struct words *words, size_t i,
 
 	(void)add_term(arena, &part, &always);
 	for (; i <= words->n;) {
-		bool end = i == words->n || strcmp(words->word[i], "or") == 0 ||
-		           strcmp(words->word[i], "||") == 0;
+		bool end = i == words->n ||
+		           strcmp(words_get(words, i), "or") == 0 ||
+		           strcmp(words_get(words, i), "||") == 0;
 
 		if (!end) {
 			if (!read_literal(proxy, words, &i, literal))
@@ -367,7 +369,7 @@ turn_around(struct arena *arena, struct hap_condition *condition)
 			return false;
 		test = condition->terms[i].tests[0];
 		if (test.kind == TEST_TLS) {
-			struct words other = {NULL, 0};
+			struct words other = {.n = 0};
 
 			words_add(arena, &other,
 			    strcmp(test.values.word[0], "yes") == 0 ? "no"

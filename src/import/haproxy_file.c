@@ -9,13 +9,14 @@
 struct origin
 hap_at(const struct hap_file *file, const struct hap_line *line)
 {
-	return (struct origin){file->name, line->line};
+	return (struct origin){
+	    file->name, line->line, line->row, line->inherited};
 }
 
 const char *
 hap_word(const struct hap_line *line, size_t i)
 {
-	return i < line->words.n ? line->words.word[i] : "";
+	return words_get(&line->words, i);
 }
 
 void
@@ -24,8 +25,6 @@ hap_lost(struct hap_file *file, struct ini_section *section,
 {
 	va_list args;
 
-	if (line->inherited)
-		return;
 	va_start(args, fmt);
 	doc_lost(file->doc, section, hap_at(file, line), loss, line->text, "%s",
 	    arena_vprintf(&file->doc->arena, fmt, args));
@@ -141,7 +140,7 @@ hap_common_line(struct hap_file *file, struct ini_section *section,
 		return true;
 	}
 	if (line->reason) {
-		hap_lost(file, section, line, LOSS_NONE, "left out: %s",
+		hap_lost(file, section, line, LOSS_OPERATORS, "left out: %s",
 		    line->reason);
 		return true;
 	}
@@ -152,7 +151,7 @@ hap_common_line(struct hap_file *file, struct ini_section *section,
 		return true;
 	}
 	if (line->words.word[0][0] == '.') {
-		hap_lost(file, section, line, LOSS_NONE,
+		hap_lost(file, section, line, LOSS_OPERATORS,
 		    "lfproxy.ini has no conditional blocks: the branch above "
 		    "or below was chosen when this file was made");
 		return true;

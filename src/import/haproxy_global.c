@@ -16,7 +16,7 @@ stats_socket(struct hap_file *file, const struct hap_line *line)
 	const char *level = "operator";
 	const struct words *words = &line->words;
 
-	for (size_t i = 3; i + 1 < words->n; i++) {
+	for (size_t i = 3; i + 1 < words->n; i += 2) {
 		const char *word = words->word[i], *arg = words->word[i + 1];
 		bool owner =
 		    strcmp(word, "user") == 0 || strcmp(word, "group") == 0;
@@ -28,8 +28,14 @@ stats_socket(struct hap_file *file, const struct hap_line *line)
 			    arg[0] == '0' ? arg + 1 : arg);
 		else if (owner)
 			arena_text_printf(arena, &options, " %s=%s", word, arg);
-		i += owner || strcmp(word, "level") == 0 ||
-		     strcmp(word, "mode") == 0;
+		else if (strcmp(word, "expose-fd") != 0 &&
+		         strcmp(word, "severity-output") != 0 &&
+		         strcmp(word, "name") != 0 &&
+		         strcmp(word, "process") != 0 &&
+		         strcmp(word, "thread") != 0)
+			continue;
+		(void)words_get(words, i);
+		(void)words_get(words, i + 1);
 	}
 	if (file->stats_timeout)
 		arena_text_printf(
@@ -39,7 +45,7 @@ stats_socket(struct hap_file *file, const struct hap_line *line)
 	    address && strncmp(address, "unix:", 5) == 0 ? address + 5 : NULL;
 	if (!path && (!address || (strncmp(address, "127.", 4) != 0 &&
 	                              strncmp(address, "[::1]", 5) != 0))) {
-		hap_lost(file, file->global, line, LOSS_NONE,
+		hap_lost(file, file->global, line, LOSS_OPERATORS,
 		    "an admin socket is a path or a loopback address; write "
 		    "admin = 127.0.0.1:PORT, or admin = PATH");
 		return;
@@ -101,7 +107,7 @@ lose_unknown_user(struct hap_file *file, const struct hap_line *line)
 	    strchr(name, '$') ||
 	    (user ? value_has_user(name) : value_has_group(name)))
 		return false;
-	hap_lost(file, file->global, line, LOSS_NONE,
+	hap_lost(file, file->global, line, LOSS_OPERATORS,
 	    "this host has no such %s; write %s = NAME", word, word);
 	return true;
 }
@@ -208,7 +214,7 @@ global_line(struct hap_file *file, const struct hap_line *line)
 	} else if (!remember(file, line) && !lose_unknown_user(file, line) &&
 	           !plain_global_key(file, line) && !threads(file, line) &&
 	           !hap_report_keyword(file, file->global, line, false)) {
-		hap_lost(file, file->global, line, LOSS_NONE,
+		hap_lost(file, file->global, line, LOSS_OPERATORS,
 		    "lfproxy has nothing of that name");
 	}
 }
@@ -296,18 +302,27 @@ is_facility(const char *word)
 	return false;
 }
 
+static bool
+is_level(const char *word)
+{
+	static const char *const names[] = {"emerg", "alert", "crit", "err",
+	    "error", "warning", "notice", "info", "debug"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(word, names[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Returns whether the target gets only messages above the level info. */
 static bool
 is_above_info(const struct hap_line *line)
 {
-	static const char *const levels[] = {
-	    "emerg", "alert", "crit", "err", "error", "warning", "notice"};
-
 	for (size_t i = 3; i < line->words.n && i < 9; i++)
-		for (size_t j = 0; j < sizeof(levels) / sizeof(levels[0]); j++)
-			if (strcmp(hap_word(line, i), levels[j]) == 0 &&
-			    is_facility(hap_word(line, i - 1)))
-				return true;
+		if (is_level(line->words.word[i]) &&
+		    is_facility(line->words.word[i - 1]))
+			return strcmp(line->words.word[i], "info") != 0 &&
+			       strcmp(line->words.word[i], "debug") != 0;
 	return false;
 }
 
@@ -322,7 +337,14 @@ log_options(struct hap_file *file, const struct hap_line *line, bool syslog)
 	for (size_t i = 2; i < words->n; i++) {
 		const char *word = words->word[i];
 		const char *arg = i + 1 < words->n ? words->word[i + 1] : "";
+		bool pair = strcmp(word, "sample") == 0 ||
+		            strcmp(word, "format") == 0 ||
+		            strcmp(word, "len") == 0;
 
+		if (pair || is_facility(word) || is_level(word))
+			(void)words_get(words, i);
+		if (pair)
+			(void)words_get(words, i + 1);
 		if (strcmp(word, "sample") == 0 && strncmp(arg, "1:", 2) == 0)
 			arena_text_printf(
 			    arena, &text, " sample=1/%s", arg + 2);
@@ -344,19 +366,22 @@ hap_log(struct hap_file *file, struct ini_section *section,
 	const char *word = hap_word(line, 1), *target, *options;
 	bool global = section == file->global;
 
-	if (strcmp(word, "global") == 0)
+	if (strcmp(word, "global") == 0 || line->words.n < 2)
 		return;
-	if (line->words.n < 2)
+	if (strncmp(section->head ? section->head : "", "backend ", 8) == 0) {
+		hap_lost(file, section, line, LOSS_OPERATORS,
+		    "what happens to servers is written to standard error");
 		return;
+	}
 	target = log_target(file, word);
 	if (!target || !doc_word(file->doc, target)) {
-		hap_lost(file, section, line, LOSS_NONE,
+		hap_lost(file, section, line, LOSS_OPERATORS,
 		    "logs go to standard error, files, and syslog by UDP or a "
 		    "socket; write log = TARGET");
 		return;
 	}
 	if (is_above_info(line)) {
-		hap_lost(file, section, line, LOSS_NONE,
+		hap_lost(file, section, line, LOSS_OPERATORS,
 		    "lines of the access log have the level info, and go to "
 		    "the other targets");
 		return;
@@ -396,19 +421,20 @@ hap_stats_page(struct hap_proxy *proxy)
 		if (hap_common_line(file, section, line))
 			continue;
 		file->doc->remark = NULL;
+		words_read_all(&line->words, 0);
 		if ((bind && line->line == bind->line) ||
 		    strcmp(hap_word(line, 0), "mode") == 0 ||
 		    strcmp(hap_word(line, 0), "timeout") == 0 ||
 		    strcmp(hap_word(line, 0), "log") == 0)
 			continue;
 		if (strcmp(hap_word(line, 0), "bind") == 0)
-			hap_lost(file, section, line, LOSS_NONE,
+			hap_lost(file, section, line, LOSS_OPERATORS,
 			    address ? "http takes one address"
 			            : "write http = ADDRESS:PORT");
 		else if (strcmp(hap_word(line, 0), "stats") == 0 &&
 		         (strcmp(hap_word(line, 1), "auth") == 0 ||
 		             strcmp(hap_word(line, 1), "admin") == 0))
-			hap_lost(file, section, line, LOSS_NONE,
+			hap_lost(file, section, line, LOSS_OPERATORS,
 			    "clients of http are not asked for a password, and "
 			    "can change nothing there");
 	}
@@ -424,6 +450,7 @@ resolver_line(struct hap_file *file, const struct hap_line *line)
 	uint64_t n;
 
 	if (strcmp(word, "nameserver") == 0) {
+		(void)hap_word(line, 1);
 		hap_split_address(&doc->arena, hap_word(line, 2), &host, &port);
 		if (strncmp(host, "udp@", 4) == 0)
 			host += 4;
@@ -432,7 +459,7 @@ resolver_line(struct hap_file *file, const struct hap_line *line)
 			    strchr(host, ':') ? "[%s]:%s" : "%s:%s", host,
 			    port ? port : "53");
 		else
-			hap_lost(file, file->resolver, line, LOSS_NONE,
+			hap_lost(file, file->resolver, line, LOSS_OPERATORS,
 			    "a name server is an IP address, asked by UDP");
 	} else if (timeout && strcmp(hap_word(line, 1), "retry") == 0 &&
 	           value_haproxy_time(hap_word(line, 2), &n)) {
@@ -448,7 +475,7 @@ resolver_line(struct hap_file *file, const struct hap_line *line)
 		doc_key(doc, file->resolver, "ttl_max", "%s",
 		    value_duration(&doc->arena, n, 1000, VALUE_FOREVER_MS));
 	} else if (!hap_report_keyword(file, file->resolver, line, false)) {
-		hap_lost(file, file->resolver, line, LOSS_NONE,
+		hap_lost(file, file->resolver, line, LOSS_OPERATORS,
 		    "look-ups follow the TTL, and keep the last good answer "
 		    "for the time of hold");
 	}
@@ -459,10 +486,11 @@ hap_resolvers(struct hap_file *file, const struct hap_section *section)
 {
 	bool first = !file->resolver;
 
+	(void)hap_word(&section->head, 1);
 	if (first)
 		file->resolver = doc_section(file->doc, "resolver");
 	else
-		hap_lost(file, file->resolver, &section->head, LOSS_NONE,
+		hap_lost(file, file->resolver, &section->head, LOSS_OPERATORS,
 		    "there is one [resolver] for all servers");
 	for (size_t i = 0; i < section->lines.n; i++) {
 		const struct hap_line *line = &section->lines.all[i];
@@ -472,7 +500,7 @@ hap_resolvers(struct hap_file *file, const struct hap_section *section)
 		if (first || strcmp(hap_word(line, 0), "nameserver") == 0)
 			resolver_line(file, line);
 		else
-			hap_lost(file, file->resolver, line, LOSS_NONE,
+			hap_lost(file, file->resolver, line, LOSS_OPERATORS,
 			    "[resolver] has what the first section says");
 		hap_end_line(file);
 	}

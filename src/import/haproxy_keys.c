@@ -51,7 +51,6 @@ static const struct simple_key {
     {"option tcp-smart-connect", NOWHERE, FIXED, NULL, NULL},
     {"mode", NOWHERE, FIXED, NULL, NULL},
     {"enabled", NOWHERE, FIXED, NULL, NULL},
-    {"hash-type", NOWHERE, FIXED, NULL, NULL},
 };
 
 static const struct simple_key *
@@ -78,13 +77,14 @@ static const char *
 value_of_key(struct hap_file *file, const struct simple_key *key,
     const struct hap_line *line)
 {
-	const char *arg = hap_word(line, strchr(key->words, ' ') ? 2 : 1);
+	const char *arg;
 	struct arena *arena = &file->doc->arena;
 	bool retries = strcmp(key->words, "retries") == 0;
 	uint64_t n;
 
 	if (key->kind == FIXED)
 		return key->value;
+	arg = hap_word(line, strchr(key->words, ' ') ? 2 : 1);
 	if (key->kind == TIME) {
 		if (!value_haproxy_time(arg, &n))
 			return strchr(arg, '$') ? doc_word(file->doc, arg)
@@ -138,12 +138,12 @@ static bool
 take_keepalive(struct hap_proxy *proxy, const struct hap_line *line)
 {
 	struct arena *arena = &proxy->file->doc->arena;
-	const char *option = hap_word(line, 1);
+	const char *option =
+	    strcmp(hap_word(line, 0), "option") == 0 ? hap_word(line, 1) : "";
 	bool both = strcmp(option, "tcpka") == 0;
 
-	if (strcmp(hap_word(line, 0), "option") != 0 ||
-	    (!both && strcmp(option, "clitcpka") != 0 &&
-	        strcmp(option, "srvtcpka") != 0))
+	if (!*option || (!both && strcmp(option, "clitcpka") != 0 &&
+	                    strcmp(option, "srvtcpka") != 0))
 		return false;
 	if (option[0] != 's' && !words_has(&proxy->keepalive, "listen")) {
 		words_add(arena, &proxy->keepalive, "listen");
@@ -154,6 +154,33 @@ take_keepalive(struct hap_proxy *proxy, const struct hap_line *line)
 	return true;
 }
 
+/* Adds the addresses of `acl NAME src ADDRESSES`.  Returns false if there is no
+ * such line. */
+static bool
+add_acl_ranges(struct hap_proxy *proxy, const char *name)
+{
+	const char *range;
+	bool found = false;
+
+	for (size_t i = 0; i < proxy->lines.n; i++) {
+		const struct words *words = &proxy->lines.all[i].words;
+
+		if (words->n < 4 || strcmp(words->word[0], "acl") != 0 ||
+		    strcmp(words->word[1], name) != 0 ||
+		    strcmp(words->word[2], "src") != 0)
+			continue;
+		for (size_t j = 3; j < words->n; j++) {
+			if (!value_range(&proxy->file->doc->arena,
+			        words->word[j], &range))
+				return false;
+			words_add(&proxy->file->doc->arena, &proxy->proxy_from,
+			    range);
+			found = true;
+		}
+	}
+	return found;
+}
+
 /* Reads `tcp-request connection expect-proxy layer4 if { src ADDRESSES }`. */
 static void
 scan_expect_proxy(struct hap_proxy *proxy, const struct hap_line *line)
@@ -161,14 +188,25 @@ scan_expect_proxy(struct hap_proxy *proxy, const struct hap_line *line)
 	struct arena *arena = &proxy->file->doc->arena;
 	const char *range;
 
-	if (line->reason || strcmp(hap_word(line, 2), "expect-proxy") != 0 ||
+	if (line->reason || strcmp(hap_word(line, 0), "tcp-request") != 0 ||
+	    strcmp(hap_word(line, 1), "connection") != 0 ||
+	    strcmp(hap_word(line, 2), "expect-proxy") != 0 ||
+	    strcmp(hap_word(line, 3), "layer4") != 0 ||
 	    words_has(&proxy->keepalive, "accept_proxy"))
 		return;
 	words_add(arena, &proxy->keepalive, "accept_proxy");
 	words_add(arena, &proxy->binds, "accept_proxy");
-	for (size_t i = 4; i < line->words.n; i++)
-		if (value_range(arena, line->words.word[i], &range))
+	for (size_t i = 4; i < line->words.n; i++) {
+		const char *word = line->words.word[i];
+
+		if (value_range(arena, word, &range))
 			words_add(arena, &proxy->proxy_from, range);
+		else if (strcmp(word, "if") != 0 && strcmp(word, "{") != 0 &&
+		         strcmp(word, "src") != 0 && strcmp(word, "}") != 0 &&
+		         !add_acl_ranges(proxy, word))
+			continue;
+		(void)hap_word(line, i);
+	}
 }
 
 void
@@ -190,15 +228,26 @@ hap_scan_keys(struct hap_proxy *proxy)
 	}
 }
 
-static const char *
-retry_on_of(const struct hap_line *line)
+/* Writes the retries for `retry-on WORD ...`.  All words but conn-failure and
+ * none are about HTTP: in mode tcp HAProxy ignores them. */
+static void
+put_retry_on(struct hap_proxy *proxy, const struct hap_line *line)
 {
+	struct document *doc = proxy->file->doc;
 	const struct words *words = &line->words;
+	bool close =
+	    proxy->http && (words_has(words, "empty-response") ||
+	                       words_has(words, "all-retryable-errors"));
 
-	return words_has(words, "empty-response") ||
-	               words_has(words, "all-retryable-errors")
-	           ? "close"
-	           : "connect";
+	if (words_has(words, "none"))
+		doc_key(doc, proxy->be, "retries", "0");
+	else
+		doc_key(
+		    doc, proxy->be, "retry_on", close ? "close" : "connect");
+	if (proxy->http && words_unread(&doc->arena, words))
+		hap_lost(proxy->file, proxy->be, line, LOSS_CLIENTS,
+		    "answers are not looked into");
+	words_read_all(words, 1);
 }
 
 /* Takes lines whose keys need more than the table.  Returns false for
@@ -223,8 +272,10 @@ take_other(struct hap_proxy *proxy, const struct hap_line *line)
 			doc_key(doc, proxy->be, "source", "%s", value);
 	} else if (strcmp(word, "retry-on") == 0) {
 		if (proxy->be && hap_find(proxy, word) == line)
-			doc_key(doc, proxy->be, "retry_on", "%s",
-			    retry_on_of(line));
+			put_retry_on(proxy, line);
+	} else if (strcmp(word, "hash-type") == 0) {
+		/* The function that hashes does not matter. */
+		words_read_all(&line->words, 1);
 	} else if (strcmp(word, "description") == 0) {
 		doc_comment(doc, words_join(&doc->arena, &line->words, 1, " "));
 	} else {
@@ -243,13 +294,22 @@ hap_simple_key(struct hap_proxy *proxy, const struct hap_line *line)
 	if (strcmp(hap_word(line, 0), "no") == 0)
 		return hap_no_option(proxy, line);
 	key = find_simple(line);
+	/* The number of retries before another server is tried; here it is
+	 * none. */
+	if (strcmp(hap_word(line, 0), "option") == 0 && key &&
+	    strcmp(key->words, "option redispatch") == 0 &&
+	    strspn(hap_word(line, 2), "-0123456789") <
+	        strlen(hap_word(line, 2)))
+		return false;
 	if (!key)
 		return take_keepalive(proxy, line) || take_other(proxy, line);
 	where = key->side == FRONT  ? proxy->fe
 	        : key->side == BACK ? proxy->be
 	                            : NULL;
 	if (!where || hap_find(proxy, key->words) != line ||
-	    (line->inherited && proxy->file->one_defaults))
+	    (line->inherited && proxy->file->one_defaults) ||
+	    (strcmp(key->words, "retries") == 0 &&
+	        hap_find(proxy, "retry-on none")))
 		return true;
 	has_fin = hap_find(proxy,
 	    key->side == FRONT ? "timeout client-fin" : "timeout server-fin");
@@ -266,6 +326,7 @@ hap_no_option(struct hap_proxy *proxy, const struct hap_line *line)
 	const struct simple_key *key;
 	struct ini_section *where;
 
+	words_read_all(&line->words, 1);
 	if (line->words.n < 3)
 		return true;
 	positive.words.word++;
@@ -362,6 +423,8 @@ hap_defaults(struct hap_file *file, const struct hap_section *section)
 {
 	struct ini_section *out = doc_section(file->doc, "defaults");
 	bool http = false;
+
+	(void)hap_word(&section->head, 1);
 
 	if (!file->one_defaults)
 		out->head = NULL;

@@ -267,16 +267,18 @@ follow_block(
 static void
 remember_variable(struct hap_file *file, const struct hap_line *line)
 {
-	const char *word = hap_word(line, 0), *name = hap_word(line, 1);
-	const char *value = hap_word(line, 2);
+	const char *word = hap_word(line, 0), *name, *value;
 	struct arena *arena = &file->doc->arena;
 
-	if (line->words.n < 3)
+	if (line->words.n < 3 ||
+	    (strcmp(word, "setenv") != 0 && strcmp(word, "presetenv") != 0))
 		return;
+	name = hap_word(line, 1);
+	value = hap_word(line, 2);
 	if (strcmp(word, "setenv") == 0)
 		words_add(arena, &file->set,
 		    arena_printf(arena, "%s=%s", name, value));
-	else if (strcmp(word, "presetenv") == 0)
+	else
 		words_add(arena, &file->set,
 		    arena_printf(arena, "%s=${%s:-%s}", name, name, value));
 }
@@ -349,6 +351,12 @@ take_line(struct hap_file *file, struct blocks *blocks, const char *text,
 		return refuse_line(file, number,
 		    "a section such as 'global' or 'frontend NAME' is "
 		    "expected; this is not a configuration of HAProxy");
+	if (line.words.n > 0) {
+		words_watch(&file->doc->arena, &line.words);
+		line.row = ledger_add(&file->doc->arena, &file->doc->ledger,
+		    (struct origin){.file = file->name, .line = number},
+		    line.text, &line.words);
+	}
 	keep_line(file, line);
 	return true;
 }

@@ -71,7 +71,7 @@ static struct words
 new_names(struct route_state *state, const struct words *names)
 {
 	struct arena *arena = &state->proxy->file->doc->arena;
-	struct words fresh = {NULL, 0};
+	struct words fresh = {.n = 0};
 
 	for (size_t i = 0; i < names->n; i++) {
 		bool covered = false;
@@ -154,8 +154,8 @@ haproxy_put_names(
 
 	for (size_t from = 0; from < names->n; from += LINE_VALUES) {
 		size_t n = names->n - from;
-		struct words part = {
-		    names->word + from, n > LINE_VALUES ? LINE_VALUES : n};
+		struct words part = {.word = names->word + from,
+		    .n = n > LINE_VALUES ? LINE_VALUES : n};
 
 		doc_key(doc, state->proxy->fe, "sni", "%s backend=%s",
 		    words_join(&doc->arena, &part, 0, " "), backend);
@@ -188,7 +188,7 @@ put_term(struct route_state *state, struct hap_rule *rule,
 			    proxy->file->name, rule->line->line,
 			    rule->line->text);
 	} else {
-		state->names = (struct words){NULL, 0};
+		state->names = (struct words){.n = 0};
 		haproxy_put_route(state, term, backend);
 	}
 }

@@ -50,12 +50,13 @@ static void
 other_action(struct hap_proxy *proxy, const struct hap_line *line)
 {
 	const char *action = hap_word(line, 2);
-	enum loss loss = is_quiet_action(action) ? LOSS_NONE : LOSS_CLIENTS;
+	enum loss loss =
+	    is_quiet_action(action) ? LOSS_OPERATORS : LOSS_CLIENTS;
 
 	if (strncmp(action, "track-sc", 8) == 0) {
 		if (strcmp(hap_word(line, 3), "src") == 0)
 			return; /* as limits do */
-		hap_lost(proxy->file, proxy->fe, line, LOSS_NONE,
+		hap_lost(proxy->file, proxy->fe, line, LOSS_OPERATORS,
 		    "limits count for each source, a list, or the frontend");
 		return;
 	}
@@ -101,7 +102,7 @@ lose_backend_rule(struct hap_proxy *proxy, const struct hap_line *line)
 	                strcmp(hap_word(line, 2), "accept") == 0;
 
 	hap_lost(proxy->file, proxy->be, line,
-	    harmless ? LOSS_NONE : LOSS_CLIENTS,
+	    harmless ? LOSS_OPERATORS : LOSS_CLIENTS,
 	    "backends have no rules; write them in the frontend");
 }
 
@@ -112,8 +113,6 @@ hap_rule(struct hap_proxy *proxy, const struct hap_line *line)
 	bool is_rule =
 	    strcmp(word, "acl") == 0 || strcmp(word, "tcp-request") == 0;
 
-	if (strcmp(word, "stick-table") == 0)
-		return true; /* limits and hashes need none */
 	if (is_rule && !proxy->fe) {
 		lose_backend_rule(proxy, line);
 	} else if (strcmp(word, "acl") == 0) {
@@ -138,8 +137,12 @@ static void
 report_acls(struct hap_proxy *proxy)
 {
 	for (struct hap_acl *acl = proxy->acls; acl; acl = acl->next)
-		if (!acl->used && acl->test.kind == TEST_OTHER)
-			hap_lost(proxy->file, proxy->fe, acl->line, LOSS_NONE,
+		if (acl->test.kind == TEST_OTHER && acl->used)
+			ledger_differs(acl->line->row, LOSS_CLIENTS,
+			    acl->line->text, acl->test.why);
+		else if (acl->test.kind == TEST_OTHER)
+			hap_lost(proxy->file, proxy->fe, acl->line,
+			    LOSS_OPERATORS,
 			    "no rule that was converted has it; %s",
 			    acl->test.why);
 }

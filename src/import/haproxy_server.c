@@ -94,7 +94,7 @@ lose_words(struct server_state *server, enum loss loss, const char *words,
 {
 	struct hap_proxy *proxy = server->proxy;
 
-	if (server->line->inherited || !*reason)
+	if (!*reason)
 		return;
 	hap_lost_words(proxy->file, proxy->be, server->line, loss,
 	    arena_printf(&proxy->file->doc->arena, "%s %s ... %s",
@@ -131,10 +131,10 @@ take_plain(struct server_state *server, const struct words *words, size_t *i)
 {
 	size_t n = sizeof(server_words) / sizeof(server_words[0]);
 	const struct server_word *word = server_words;
-	const char *arg = *i + 1 < words->n ? words->word[*i + 1] : "";
+	const char *arg = words_get(words, *i + 1);
 	const char *value;
 
-	while (n > 0 && strcmp(word->word, words->word[*i]) != 0) {
+	while (n > 0 && strcmp(word->word, words_get(words, *i)) != 0) {
 		word++;
 		n--;
 	}
@@ -144,7 +144,7 @@ take_plain(struct server_state *server, const struct words *words, size_t *i)
 	if (value)
 		set_option(server, word->key, value);
 	else
-		lose_words(server, LOSS_NONE,
+		lose_words(server, LOSS_OPERATORS,
 		    arena_printf(&server->proxy->file->doc->arena, "%s %s",
 		        word->word, arg),
 		    "this value cannot be written here");
@@ -211,19 +211,20 @@ const char *
 hap_source(struct hap_proxy *proxy, const struct words *words, size_t *i,
     const char **ret_interface)
 {
-	const char *address = *i + 1 < words->n ? words->word[++*i] : "";
+	const char *address = words_get(words, ++*i);
 	const char *host, *port, *value;
 	struct arena *arena = &proxy->file->doc->arena;
 	bool client = false;
 
 	*ret_interface = NULL;
 	while (*i + 2 < words->n) {
-		const char *word = words->word[*i + 1];
+		const char *word = words_get(words, *i + 1);
 
 		if (strcmp(word, "interface") == 0)
-			*ret_interface = words->word[*i + 2];
+			*ret_interface = words_get(words, *i + 2);
 		else if (strcmp(word, "usesrc") == 0)
-			client = strncmp(words->word[*i + 2], "client", 6) == 0;
+			client =
+			    strncmp(words_get(words, *i + 2), "client", 6) == 0;
 		else
 			break;
 		*i += 2;
@@ -245,8 +246,8 @@ haproxy_take_option(
     struct server_state *server, const struct words *words, size_t *i)
 {
 	struct hap_file *file = server->proxy->file;
-	const char *word = words->word[*i], *reason, *value, *interface;
-	const char *arg = *i + 1 < words->n ? words->word[*i + 1] : "";
+	const char *word = words_get(words, *i), *reason, *value, *interface;
+	const char *arg = words_get(words, *i + 1);
 	enum loss loss = LOSS_CLIENTS;
 	size_t arguments = 0;
 
@@ -276,7 +277,7 @@ haproxy_take_option(
 			reason = "servers have no such option";
 		if (arguments > 0 && *i + 1 < words->n)
 			word = arena_printf(&file->doc->arena, "%s %s", word,
-			    words->word[++*i]);
+			    words_get(words, ++*i));
 		lose_words(server, loss, word, reason);
 	}
 }
@@ -355,7 +356,7 @@ report_server_tls(struct server_state *server)
 		const char *reason = lost->word[i + 1];
 		bool clients = strncmp(reason, "CLIENTS: ", 9) == 0;
 
-		lose_words(server, clients ? LOSS_CLIENTS : LOSS_NONE,
+		lose_words(server, clients ? LOSS_CLIENTS : LOSS_OPERATORS,
 		    lost->word[i], clients ? reason + 9 : reason);
 	}
 }
@@ -380,7 +381,7 @@ complete_options(struct server_state *server)
 		set_option(server, "weight", "1");
 	if (option_of(server, "on_up") && option_of(server, "backup") &&
 	    !*option_of(server, "backup")) {
-		lose_words(server, LOSS_NONE, "on-marked-up",
+		lose_words(server, LOSS_OPERATORS, "on-marked-up",
 		    "on_up is for servers whose coming up ends the sessions of "
 		    "backups");
 		set_option(server, "on_up", NULL);
@@ -391,7 +392,7 @@ complete_options(struct server_state *server)
 		set_option(server, "check", "off");
 	if (check_tls && !server->tls.on && server->check) {
 		if (strcmp(check_tls, "on") == 0)
-			lose_words(server, LOSS_NONE, "check-ssl",
+			lose_words(server, LOSS_OPERATORS, "check-ssl",
 			    "a server without TLS is checked over TLS by check "
 			    "= tls or https");
 		set_option(server, "check_tls", NULL);
@@ -498,7 +499,7 @@ haproxy_write_server(
 	if (server->check && !option_of(server, "check_port") &&
 	    strncmp(where, "unix:", 5) != 0 && !proxy->check_port &&
 	    !has_port(&doc->arena, where)) {
-		lose_words(server, LOSS_NONE, "check",
+		lose_words(server, LOSS_OPERATORS, "check",
 		    "a server without a port is checked at check_port=PORT");
 		set_option(server, "check", "off");
 		server->check = false;
@@ -518,8 +519,7 @@ hap_server(struct hap_proxy *proxy, const struct hap_line *line)
 	if (strcmp(word, "default-server") == 0) {
 		/* Only for options without a counterpart; the others are read
 		 * at each server. */
-		if (!line->inherited)
-			read_server_options(&server, line, 1);
+		read_server_options(&server, line, 1);
 		return;
 	}
 	haproxy_read_defaults(&server, line);

@@ -237,12 +237,12 @@ bool
 hap_tls_word(struct hap_file *file, struct hap_tls *tls, bool bind,
     const struct words *words, size_t *i)
 {
-	const char *word = words->word[*i];
+	const char *word = words_get(words, *i);
 
 	if (take_flag(file, tls, bind, word))
 		return true;
 	if (*i + 1 < words->n &&
-	    take_setting(file, tls, bind, word, words->word[*i + 1])) {
+	    take_setting(file, tls, bind, word, words_get(words, *i + 1))) {
 		++*i;
 		return true;
 	}
@@ -262,7 +262,9 @@ take_global(struct hap_file *file, struct hap_tls *tls, bool bind)
 	struct hap_tls base = {.on = false};
 
 	for (size_t i = 1; options && i < options->words.n; i++)
-		(void)hap_tls_word(file, &base, bind, &options->words, &i);
+		if (!hap_tls_word(file, &base, bind, &options->words, &i))
+			tls_lost(file, tls, options->words.word[i],
+			    "CLIENTS: [tls NAME] has nothing of that name");
 	if (!tls->min)
 		tls->min = base.min;
 	if (!tls->max)

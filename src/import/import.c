@@ -20,18 +20,10 @@ static const struct {
 
 /* Writes a summary, which precedes everything else. */
 static void
-write_summary(
-    const struct document *doc, const char *kind, const char *file, FILE *out)
+write_summary(const char *sum, const char *kind, const char *file, FILE *out)
 {
-	fprintf(out, "; Made from %s by `lfproxyctl import %s`.\n", file, kind);
-	if (doc->n_losses > 0)
-		fprintf(out,
-		    "; Lines without a counterpart: %zu, as comments with "
-		    "their number.\n"
-		    "; Of these, lines that change what clients see: %zu, "
-		    "marked CLIENTS.\n",
-		    doc->n_losses, doc->n_clients);
-	fputc('\n', out);
+	fprintf(out, "; Made from %s by `lfproxyctl import %s`.\n; %s.\n\n",
+	    file, kind, sum);
 }
 
 enum import_result
@@ -44,10 +36,16 @@ import_convert(enum import_kind kind, const struct import_source *source,
 	bool done = kinds[kind].convert(&doc, source, errors);
 
 	if (done) {
-		write_summary(&doc, kinds[kind].name,
+		const char *sum;
+
+		doc_report_unread(&doc);
+		sum = ledger_sum(&doc.arena, &doc.ledger);
+		write_summary(sum, kinds[kind].name,
 		    slash ? slash + 1 : source->file, out);
 		doc_write(&doc, out);
-		result = doc.n_clients > 0 ? IMPORT_DIFFERS : IMPORT_SAME;
+		fprintf(errors, "lfproxyctl: %s: %s\n", source->file, sum);
+		result = ledger_is_noticed(&doc.ledger) ? IMPORT_DIFFERS
+		                                        : IMPORT_SAME;
 	}
 	doc_fini(&doc);
 	return result;

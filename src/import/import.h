@@ -12,11 +12,11 @@
 
 /* The result of a conversion; the exit status of `lfproxyctl import`. */
 enum import_result {
-	IMPORT_SAME = EX_OK,        /* clients see no difference */
-	IMPORT_DIFFERS = 1,         /* some lines change what clients see */
-	IMPORT_FAILED = EX_DATAERR, /* unreadable or unparsable: nothing is
-	                               written */
-	IMPORT_USAGE = EX_USAGE,    /* the words are wrong */
+	IMPORT_SAME = EX_OK,     /* clients and servers notice nothing */
+	IMPORT_DIFFERS = 1,      /* some of them may notice some lines */
+	IMPORT_FAILED = 2,       /* cannot be read or converted: nothing is
+	                            written but a message */
+	IMPORT_USAGE = EX_USAGE, /* the words are wrong */
 };
 
 enum import_kind {
@@ -32,8 +32,8 @@ struct import_source {
 	bool may_read; /* whether files that the text names are read, too */
 };
 
-/* Writes the converted text to out, and errors that prevent it to errors, with
- * FILE:LINE.  Blocks while it reads files. */
+/* Writes the converted text to out, and to errors either the sum of its ledger
+ * or what prevents it, with FILE:LINE.  Blocks while it reads files. */
 enum import_result import_convert(enum import_kind kind,
     const struct import_source *source, FILE *out, FILE *errors);
 

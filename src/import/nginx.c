@@ -25,7 +25,7 @@ nginx_put_user(struct ngx_file *file, const struct ngx_item *item)
 
 	if (file->source->may_read &&
 	    (!value_has_user(user) || (*group && !value_has_group(group)))) {
-		ngx_lost(file, file->global, item, LOSS_NONE, NULL,
+		ngx_lost(file, file->global, item, LOSS_OPERATORS, NULL,
 		    "this host has no such user or group; write user = NAME");
 		return;
 	}
@@ -52,7 +52,7 @@ put_connections(struct ngx_file *file, const struct ngx_item *events)
 	if (!item || !value_number(ngx_word(item, 1), &n))
 		return;
 	if (file->processes && !value_number(file->processes, &workers)) {
-		ngx_lost(file, file->global, item, LOSS_NONE, NULL,
+		ngx_lost(file, file->global, item, LOSS_OPERATORS, NULL,
 		    "write maxconn = NUMBER; of a worker's connections, a "
 		    "session takes two");
 		return;
@@ -84,13 +84,13 @@ nginx_put_resolver(struct ngx_file *file, const struct ngx_item *item)
 	struct arena *arena = &file->doc->arena;
 
 	if (file->resolver) {
-		ngx_lost(file, file->resolver, item, LOSS_NONE, NULL,
+		ngx_lost(file, file->resolver, item, LOSS_OPERATORS, NULL,
 		    "there is one [resolver] for all servers");
 		return;
 	}
 	file->resolver = doc_find_section(file->doc, "resolver");
 	for (size_t i = 1; i < item->words.n; i++) {
-		const char *word = item->words.word[i], *range;
+		const char *word = words_get(&item->words, i), *range;
 		const char *colon = strrchr(word, ':');
 		const char *host = word;
 		uint64_t ms;
@@ -112,8 +112,8 @@ nginx_put_resolver(struct ngx_file *file, const struct ngx_item *item)
 			doc_key(file->doc, file->resolver, "nameserver", "%s",
 			    word);
 		else
-			ngx_lost(file, file->resolver, item, LOSS_NONE, NULL,
-			    "a name server is an IP address");
+			ngx_lost(file, file->resolver, item, LOSS_OPERATORS,
+			    NULL, "a name server is an IP address");
 	}
 }
 
@@ -124,9 +124,10 @@ lose_http(struct ngx_file *file, const struct ngx_item *http)
 	struct ini_section *remark = doc_section(file->doc, "%s", "");
 
 	remark->head = NULL;
-	ngx_lost(file, remark, http, LOSS_NONE, "http",
+	ngx_lost(file, remark, http, LOSS_OPERATORS, "http",
 	    "HTTP is not looked into; nearest: [frontend NAME] and [backend "
 	    "NAME], which relay it as TCP");
+	ngx_lose_block(http, LOSS_OPERATORS);
 	for (size_t i = 0; i < http->n; i++) {
 		const struct ngx_item *item = &http->children[i];
 		const struct ngx_item *name, *listen;
@@ -281,5 +282,6 @@ nginx_convert(
 	fprintf(errors,
 	    "%s: no server in a stream block that lfproxy could serve\n",
 	    source->file);
+	ledger_print_lost(&doc->ledger, errors);
 	return false;
 }

@@ -17,6 +17,7 @@ struct ngx_item {
 	struct words words;
 	const char *file; /* base name */
 	unsigned line;
+	struct ledger_row *row;
 	const char *text; /* the words, or the comment */
 	bool is_block;
 	struct ngx_item *children;
@@ -56,7 +57,10 @@ const struct ngx_item *ngx_setting(const struct ngx_file *file,
 /* Returns whether that directive is `on`. */
 bool ngx_is_on(const struct ngx_file *file, const struct ngx_item *server,
     const char *name);
-/* Reports the directive, or words of it, as lost. */
+/* Notes that the contents of the block differ as the block does. */
+void ngx_lose_block(const struct ngx_item *block, enum loss loss);
+/* Reports the directive, or words of it, as lost.  Without words, so is
+ * everything in its block. */
 void ngx_lost(struct ngx_file *file, struct ini_section *section,
     const struct ngx_item *item, enum loss loss, const char *words,
     const char *fmt, ...) __attribute__((format(printf, 6, 7)));

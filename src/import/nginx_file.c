@@ -9,7 +9,7 @@
 const char *
 ngx_word(const struct ngx_item *item, size_t i)
 {
-	return i < item->words.n ? item->words.word[i] : "";
+	return words_get(&item->words, i);
 }
 
 bool
@@ -48,6 +48,17 @@ ngx_is_on(const struct ngx_file *file, const struct ngx_item *server,
 }
 
 void
+ngx_lose_block(const struct ngx_item *block, enum loss loss)
+{
+	for (size_t i = 0; i < block->n; i++)
+		if (block->children[i].words.n > 0) {
+			ledger_differs(block->children[i].row, loss,
+			    block->children[i].text, NULL);
+			ngx_lose_block(&block->children[i], loss);
+		}
+}
+
+void
 ngx_lost(struct ngx_file *file, struct ini_section *section,
     const struct ngx_item *item, enum loss loss, const char *words,
     const char *fmt, ...)
@@ -55,10 +66,13 @@ ngx_lost(struct ngx_file *file, struct ini_section *section,
 	va_list args;
 
 	va_start(args, fmt);
-	doc_lost(file->doc, section, (struct origin){item->file, item->line},
-	    loss, words ? words : item->text, "%s",
+	doc_lost(file->doc, section,
+	    (struct origin){item->file, item->line, item->row, false}, loss,
+	    words ? words : item->text, "%s",
 	    arena_vprintf(&file->doc->arena, fmt, args));
 	va_end(args);
+	if (!words)
+		ngx_lose_block(item, loss);
 }
 
 /* Returns whether the directive is a setting of a stream or a server, which is
@@ -117,70 +131,71 @@ static const struct {
 	enum loss loss;
 	const char *reason;
 } lost[] = {
-    {"pid", LOSS_NONE, "the service manager knows the process"},
-    {"daemon", LOSS_NONE,
+    {"pid", LOSS_OPERATORS, "the service manager knows the process"},
+    {"daemon", LOSS_OPERATORS,
         "lfproxy stays in the foreground, where a service "
         "manager keeps it"},
-    {"master_process", LOSS_NONE, "there is one process"},
-    {"load_module", LOSS_NONE, "everything is built in"},
-    {"error_log", LOSS_NONE, "messages go to standard error"},
-    {"worker_rlimit_nofile", LOSS_NONE, "lfproxy raises the limit itself"},
-    {"worker_priority", LOSS_NONE,
+    {"master_process", LOSS_OPERATORS, "there is one process"},
+    {"load_module", LOSS_OPERATORS, "everything is built in"},
+    {"error_log", LOSS_OPERATORS, "messages go to standard error"},
+    {"worker_rlimit_nofile", LOSS_OPERATORS, "lfproxy raises the limit itself"},
+    {"worker_priority", LOSS_OPERATORS,
         "write threads = NUMBER nice=NUMBER in [pool main]"},
-    {"worker_cpu_affinity", LOSS_NONE, "write cpus = LIST in [pool main]"},
-    {"env", LOSS_NONE, "values may have ${NAME}"},
-    {"pcre_jit", LOSS_NONE, "lfproxy has no expressions"},
-    {"thread_pool", LOSS_NONE, "files are not served"},
-    {"timer_resolution", LOSS_NONE, "time is exact"},
-    {"working_directory", LOSS_NONE, "write it in the systemd unit"},
-    {"use", LOSS_NONE, "epoll is all there is"},
-    {"multi_accept", LOSS_NONE, "connections are accepted as they come"},
-    {"accept_mutex", LOSS_NONE, "one thread leads, see promotion"},
-    {"log_format", LOSS_NONE,
+    {"worker_cpu_affinity", LOSS_OPERATORS, "write cpus = LIST in [pool main]"},
+    {"env", LOSS_OPERATORS, "values may have ${NAME}"},
+    {"pcre_jit", LOSS_OPERATORS, "lfproxy has no expressions"},
+    {"thread_pool", LOSS_OPERATORS, "files are not served"},
+    {"timer_resolution", LOSS_OPERATORS, "time is exact"},
+    {"working_directory", LOSS_OPERATORS, "write it in the systemd unit"},
+    {"use", LOSS_OPERATORS, "epoll is all there is"},
+    {"multi_accept", LOSS_OPERATORS, "connections are accepted as they come"},
+    {"accept_mutex", LOSS_OPERATORS, "one thread leads, see promotion"},
+    {"log_format", LOSS_OPERATORS,
         "the access log has HAProxy's form, or "
         "format=json or logfmt behind log = TARGET"},
-    {"open_log_file_cache", LOSS_NONE, "log files stay open"},
-    {"variables_hash_max_size", LOSS_NONE, "lfproxy has no such table"},
-    {"variables_hash_bucket_size", LOSS_NONE, "lfproxy has no such table"},
-    {"map_hash_max_size", LOSS_NONE, "lfproxy has no such table"},
-    {"map_hash_bucket_size", LOSS_NONE, "lfproxy has no such table"},
-    {"proxy_buffer_size", LOSS_NONE, "each thread has one buffer"},
-    {"preread_buffer_size", LOSS_NONE, "a hello may have 16 KiB"},
-    {"proxy_next_upstream_timeout", LOSS_NONE, "write timeout_queue = TIME"},
-    {"proxy_half_close", LOSS_NONE, "both halves close on their own"},
-    {"proxy_session_drop", LOSS_NONE, "write on_down = close"},
-    {"proxy_ssl_session_reuse", LOSS_NONE, "sessions are resumed"},
-    {"proxy_ssl_conf_command", LOSS_NONE, "write ciphersuites = LIST"},
-    {"proxy_ssl_password_file", LOSS_NONE, "keys have no passphrase"},
-    {"ssl_password_file", LOSS_NONE, "keys have no passphrase"},
-    {"ssl_session_cache", LOSS_NONE, "tickets need no cache"},
-    {"ssl_dhparam", LOSS_NONE, "ECDHE needs no parameters"},
-    {"ssl_stapling", LOSS_NONE, "write ocsp=FILE behind cert"},
-    {"ssl_engine", LOSS_NONE, "write it in OpenSSL's configuration"},
-    {"limit_conn_log_level", LOSS_NONE, "show stat counts such clients"},
+    {"open_log_file_cache", LOSS_OPERATORS, "log files stay open"},
+    {"variables_hash_max_size", LOSS_OPERATORS, "lfproxy has no such table"},
+    {"variables_hash_bucket_size", LOSS_OPERATORS, "lfproxy has no such table"},
+    {"map_hash_max_size", LOSS_OPERATORS, "lfproxy has no such table"},
+    {"map_hash_bucket_size", LOSS_OPERATORS, "lfproxy has no such table"},
+    {"proxy_buffer_size", LOSS_OPERATORS, "each thread has one buffer"},
+    {"preread_buffer_size", LOSS_OPERATORS, "a hello may have 16 KiB"},
+    {"proxy_next_upstream_timeout", LOSS_OPERATORS,
+        "write timeout_queue = TIME"},
+    {"proxy_half_close", LOSS_OPERATORS, "both halves close on their own"},
+    {"proxy_session_drop", LOSS_OPERATORS, "write on_down = close"},
+    {"proxy_ssl_session_reuse", LOSS_OPERATORS, "sessions are resumed"},
+    {"proxy_ssl_conf_command", LOSS_OPERATORS, "write ciphersuites = LIST"},
+    {"proxy_ssl_password_file", LOSS_OPERATORS, "keys have no passphrase"},
+    {"ssl_password_file", LOSS_OPERATORS, "keys have no passphrase"},
+    {"ssl_session_cache", LOSS_OPERATORS, "tickets need no cache"},
+    {"ssl_dhparam", LOSS_OPERATORS, "ECDHE needs no parameters"},
+    {"ssl_stapling", LOSS_OPERATORS, "write ocsp=FILE behind cert"},
+    {"ssl_engine", LOSS_OPERATORS, "write it in OpenSSL's configuration"},
+    {"limit_conn_log_level", LOSS_OPERATORS, "show stat counts such clients"},
     {"limit_conn_dry_run", LOSS_CLIENTS, "limits always act"},
-    {"resolver_timeout", LOSS_NONE, "write timeout = TIME in [resolver]"},
-    {"status_zone", LOSS_NONE, "all frontends are counted"},
-    {"zone_sync", LOSS_NONE, "every lfproxy counts alone"},
-    {"health_check", LOSS_NONE, "write check = connect in [backend NAME]"},
-    {"match", LOSS_NONE, "write check = send-expect, and check_step"},
+    {"resolver_timeout", LOSS_OPERATORS, "write timeout = TIME in [resolver]"},
+    {"status_zone", LOSS_OPERATORS, "all frontends are counted"},
+    {"zone_sync", LOSS_OPERATORS, "every lfproxy counts alone"},
+    {"health_check", LOSS_OPERATORS, "write check = connect in [backend NAME]"},
+    {"match", LOSS_OPERATORS, "write check = send-expect, and check_step"},
     {"return", LOSS_CLIENTS, "nothing is answered by lfproxy"},
     {"set", LOSS_CLIENTS,
         "lfproxy has no variables; write route = CONDITION "
         "backend=NAME"},
-    {"proxy_responses", LOSS_NONE, "lfproxy relays TCP only"},
-    {"proxy_requests", LOSS_NONE, "lfproxy relays TCP only"},
+    {"proxy_responses", LOSS_OPERATORS, "lfproxy relays TCP only"},
+    {"proxy_requests", LOSS_OPERATORS, "lfproxy relays TCP only"},
     {"mail", LOSS_CLIENTS,
         "mail is relayed as TCP: [frontend NAME] and "
         "[backend NAME]"},
-    {"include", LOSS_NONE, "the file was not read"},
+    {"include", LOSS_OPERATORS, "the file was not read"},
     {"js_import", LOSS_CLIENTS, "lfproxy has no scripts"},
     {"js_include", LOSS_CLIENTS, "lfproxy has no scripts"},
     {"js_set", LOSS_CLIENTS, "lfproxy has no scripts"},
     {"js_access", LOSS_CLIENTS, "lfproxy has no scripts"},
     {"js_preread", LOSS_CLIENTS, "lfproxy has no scripts"},
     {"js_filter", LOSS_CLIENTS, "lfproxy has no scripts"},
-    {"js_path", LOSS_NONE, "lfproxy has no scripts"},
+    {"js_path", LOSS_OPERATORS, "lfproxy has no scripts"},
 };
 
 void

@@ -129,7 +129,7 @@ static void
 nginx_put_names(struct map_state *state, const struct ngx_item *entry,
     struct guard guard, const char *value)
 {
-	struct words names = {NULL, 0};
+	struct words names = {.n = 0};
 
 	if (guard.sni) {
 		lose_entry(state, entry, "the name is tested twice");
@@ -273,6 +273,26 @@ put_ranges(struct map_state *state, const struct ngx_item *geo,
 		}
 }
 
+/* Writes the value of a map whose variable is always empty. */
+static void
+put_empty(struct map_state *state, const struct ngx_item *map,
+    const struct guard *guard)
+{
+	const struct ngx_item *found = NULL;
+
+	for (size_t i = 0; i < map->n; i++) {
+		const struct ngx_item *entry = &map->children[i];
+
+		words_read_all(&entry->words, 0);
+		if (entry->words.n == 2 && !*ngx_word(entry, 0))
+			found = entry;
+		else if (!found && ngx_is(entry, "default"))
+			found = entry;
+	}
+	if (found)
+		put_value(state, found, guard, ngx_word(found, 1));
+}
+
 static void
 put_map(struct map_state *state, const struct ngx_item *map,
     const struct guard *guard)
@@ -285,9 +305,15 @@ put_map(struct map_state *state, const struct ngx_item *map,
 	const struct ngx_item *otherwise = NULL;
 
 	inner.depth++;
+	words_read_all(&map->words, 1);
 	if (subject == ABOUT_NOTHING || inner.depth > DEPTH_MAX) {
 		lose_entry(state, map,
 		    "routes know sni, alpn, tls, src, dst and port");
+		return;
+	}
+	if (strncmp(variable, "$ssl_preread_", 13) == 0 &&
+	    !ngx_is_on(state->file, state->server, "ssl_preread")) {
+		put_empty(state, map, &inner);
 		return;
 	}
 	if (geo)
@@ -324,6 +350,7 @@ nginx_put_split(struct map_state *state, const struct ngx_item *split,
 {
 	double left = 100;
 
+	words_read_all(&split->words, 1);
 	if (guard->sni || guard->tls || *guard->others) {
 		lose_entry(state, split, "routes have no shares");
 		return;
@@ -420,6 +447,7 @@ ngx_routes(struct ngx_file *file, struct ini_section *section,
 		target = arena_copy(
 		    &file->doc->arena, target, (size_t)(colon - target));
 	}
+	(void)ngx_is_on(file, server, "ssl_preread");
 	put_value(&state, pass, &guard, target);
 	return state.n;
 }

@@ -195,6 +195,18 @@ include(struct token_reader *r, struct ngx_item *block, struct ngx_item item)
 	return done;
 }
 
+/* Adds the directive to the ledger. */
+static void
+watch(struct token_reader *r, struct ngx_item *item)
+{
+	struct document *doc = r->file->doc;
+
+	words_watch(&doc->arena, &item->words);
+	item->row = ledger_add(&doc->arena, &doc->ledger,
+	    (struct origin){.file = item->file, .line = item->line}, item->text,
+	    &item->words);
+}
+
 /* Reads a directive up to its `;`, or its block. */
 static bool
 read_directive(struct token_reader *r, struct ngx_item *block)
@@ -227,6 +239,7 @@ read_directive(struct token_reader *r, struct ngx_item *block)
 		return report_refusal(r, line, "a directive is expected");
 	item->is_block = *r->at++ == '{';
 	r->ended = r->line;
+	watch(r, item);
 	if (!item->is_block && ngx_is(item, "include")) {
 		struct ngx_item copy = *item;
 

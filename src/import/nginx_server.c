@@ -81,8 +81,9 @@ listen_setting(struct server_block *server, const struct ngx_item *item,
 			arena_text_printf(
 			    arena, options, " keepalive=%s", keepalive);
 		else
-			ngx_lost(server->file, server->section, item, LOSS_NONE,
-			    NULL, "write keepalive=IDLE:INTERVAL:COUNT");
+			ngx_lost(server->file, server->section, item,
+			    LOSS_OPERATORS, NULL,
+			    "write keepalive=IDLE:INTERVAL:COUNT");
 	} else if (strncmp(word, "ipv6only=", 9) == 0) {
 		if (ngx_word(item, 1)[0] == '[')
 			arena_text_printf(
@@ -90,7 +91,7 @@ listen_setting(struct server_block *server, const struct ngx_item *item,
 	} else if (strcmp(word, "reuseport") != 0 &&
 	           strcmp(word, "bind") != 0 &&
 	           strcmp(word, "default_server") != 0) {
-		ngx_lost(server->file, server->section, item, LOSS_NONE,
+		ngx_lost(server->file, server->section, item, LOSS_OPERATORS,
 		    arena_printf(arena, "listen ... %s", word),
 		    "listen has no such option");
 	}
@@ -106,7 +107,7 @@ nginx_listen_options(struct server_block *server, const struct ngx_item *item,
 	struct arena *arena = &file->doc->arena;
 
 	for (size_t i = 2; i < item->words.n; i++) {
-		const char *word = item->words.word[i];
+		const char *word = words_get(&item->words, i);
 
 		if (strcmp(word, "udp") == 0 || strcmp(word, "quic") == 0) {
 			ngx_lost(file, server->section, item, LOSS_CLIENTS,
@@ -301,7 +302,7 @@ put_settings(struct server_block *server)
 {
 	struct ngx_file *file = server->file;
 	const struct ngx_item *from_item = NULL;
-	struct words from = {NULL, 0};
+	struct words from = {.n = 0};
 	const char *range;
 
 	for (size_t i = 0; i < server->item->n + file->stream->n; i++) {
@@ -363,10 +364,15 @@ ngx_log(struct ngx_file *file, struct ini_section *section,
 	           doc_word(file->doc, word)) {
 		arena_text_printf(arena, &text, "file=%s", word);
 	} else {
-		ngx_lost(file, section, item, LOSS_NONE, NULL,
+		ngx_lost(file, section, item, LOSS_OPERATORS, NULL,
 		    "write log = file=/PATH");
 		return;
 	}
+	for (size_t i = 2; i < item->words.n; i++)
+		ngx_lost(file, section, item, LOSS_OPERATORS,
+		    arena_printf(arena, "access_log ... %s", ngx_word(item, i)),
+		    "the access log has HAProxy's form, or format=json or "
+		    "logfmt behind log = TARGET");
 	doc_key(file->doc, section, "log", "%s", text.data);
 	file->logs |= section == file->global;
 }
@@ -402,8 +408,8 @@ put_item(struct server_block *server, const struct ngx_item *item)
 	else if (ngx_is(item, "access_log"))
 		ngx_log(server->file, server->section, item);
 	else if (ngx_is(item, "resolver"))
-		ngx_lost(server->file, server->section, item, LOSS_NONE, NULL,
-		    "write nameserver = ADDRESS in [resolver]");
+		ngx_lost(server->file, server->section, item, LOSS_OPERATORS,
+		    NULL, "write nameserver = ADDRESS in [resolver]");
 	else if (!ngx_is_setting(item))
 		ngx_report(server->file, server->section, item);
 }

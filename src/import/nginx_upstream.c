@@ -50,7 +50,7 @@ argument_of(const struct ngx_item *item, const char *name)
 	for (size_t i = 1; i < item->words.n; i++)
 		if (strncmp(item->words.word[i], name, n) == 0 &&
 		    item->words.word[i][n] == '=')
-			return item->words.word[i] + n + 1;
+			return words_get(&item->words, i) + n + 1;
 	return NULL;
 }
 
@@ -165,6 +165,7 @@ put_hash(struct upstream_state *state, const struct ngx_item *item)
 	struct document *doc = state->file->doc;
 	const char *key = hash_key(ngx_word(item, 1));
 
+	(void)words_has(&item->words, "consistent");
 	if (!key)
 		ngx_lost(state->file, state->section, item, LOSS_CLIENTS, NULL,
 		    "hash_key is source, source-port, destination or sni; the "
@@ -179,6 +180,20 @@ put_hash(struct upstream_state *state, const struct ngx_item *item)
 		doc_note(doc, state->section,
 		    "clients without a name are spread by their address; nginx "
 		    "gives them the servers in turn");
+}
+
+/* Converts `random [two [least_conn]]`. */
+static void
+put_random(struct upstream_state *state, const struct ngx_item *item)
+{
+	doc_key(state->file->doc, state->section, "balance", "random");
+	if (!words_has(&item->words, "two"))
+		ngx_lost(state->file, state->section, item, LOSS_SERVERS, NULL,
+		    "of two servers drawn, the one with fewer sessions is "
+		    "chosen");
+	else if (!words_has(&item->words, "least_conn") && item->words.n > 2)
+		ngx_lost(state->file, state->section, item, LOSS_SERVERS, NULL,
+		    "balance = random compares sessions");
 }
 
 static void
@@ -200,11 +215,13 @@ put_upstream_item(struct upstream_state *state, const struct ngx_item *item)
 	else if (ngx_is(item, "least_time"))
 		doc_key(doc, section, "balance", "ewma");
 	else if (ngx_is(item, "random"))
-		doc_key(doc, section, "balance", "random");
+		put_random(state, item);
 	else if (ngx_is(item, "resolver"))
-		ngx_lost(state->file, section, item, LOSS_NONE, NULL,
+		ngx_lost(state->file, section, item, LOSS_OPERATORS, NULL,
 		    "write nameserver = ADDRESS in [resolver]");
-	else if (!ngx_is(item, "zone") && !ngx_is(item, "state"))
+	else if (ngx_is(item, "zone"))
+		(void)ngx_word(item, ngx_word(item, 1) ? 2 : 1);
+	else
 		ngx_report(state->file, section, item);
 }
 
@@ -295,11 +312,16 @@ add_source(struct ngx_file *file, struct arena_text *text,
 	const struct ngx_item *item = ngx_setting(file, server, "proxy_bind");
 	const char *word = item ? ngx_word(item, 1) : "off", *range;
 
-	if (strncmp(word, "$remote_addr", 12) == 0)
+	bool transparent = item && words_has(&item->words, "transparent");
+
+	if (strcmp(word, "$remote_addr") == 0 && transparent)
 		arena_text_printf(&file->doc->arena, text, "source = client\n");
 	else if (value_range(&file->doc->arena, word, &range))
 		arena_text_printf(
 		    &file->doc->arena, text, "source = %s\n", range);
+	else if (strcmp(word, "off") != 0)
+		ngx_lost(file, file->defaults, item, LOSS_SERVERS, NULL,
+		    "source is an address of this host, or the client's");
 }
 
 /* Adds the number of retries: nginx tries each server once. */

@@ -27,12 +27,47 @@ words_add(struct arena *arena, struct words *words, const char *word)
 	words->word[words->n++] = word;
 }
 
+void
+words_watch(struct arena *arena, struct words *words)
+{
+	words->read = arena_alloc(arena, words->n + 1);
+}
+
+const char *
+words_get(const struct words *words, size_t i)
+{
+	if (i >= words->n)
+		return "";
+	if (words->read)
+		words->read[i] = true;
+	return words->word[i];
+}
+
+void
+words_read_all(const struct words *words, size_t first)
+{
+	for (size_t i = first; i < words->n; i++)
+		(void)words_get(words, i);
+}
+
+const char *
+words_unread(struct arena *arena, const struct words *words)
+{
+	struct arena_text text = {NULL, 0, 0};
+
+	for (size_t i = 0; words->read && i < words->n; i++)
+		if (!words->read[i])
+			arena_text_printf(arena, &text, "%s%s",
+			    text.n > 0 ? " " : "", words->word[i]);
+	return text.data;
+}
+
 bool
 words_has(const struct words *words, const char *word)
 {
 	for (size_t i = 0; i < words->n; i++)
 		if (strcmp(words->word[i], word) == 0)
-			return true;
+			return *words_get(words, i) == *word;
 	return false;
 }
 
@@ -45,7 +80,7 @@ words_join(struct arena *arena, const struct words *words, size_t first,
 	arena_text_add(arena, &text, "", 0);
 	for (size_t i = first; i < words->n; i++)
 		arena_text_printf(arena, &text, "%s%s",
-		    i > first ? between : "", words->word[i]);
+		    i > first ? between : "", words_get(words, i));
 	return text.data;
 }
 

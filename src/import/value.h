@@ -16,13 +16,26 @@
 struct words {
 	const char **word;
 	size_t n;
+	/* Which words were looked at, or NULL if the list is not watched.
+	 * Copies of the list share it. */
+	bool *read;
 };
+
+/* Begins to note which words are looked at, once the list is complete. */
+void words_watch(struct arena *arena, struct words *words);
+/* Returns the i-th word, or "", and notes that it was looked at. */
+const char *words_get(const struct words *words, size_t i);
+/* Notes that all words from `first` on were looked at. */
+void words_read_all(const struct words *words, size_t first);
+/* Returns the words that nothing has looked at, or NULL if there are none. */
+const char *words_unread(struct arena *arena, const struct words *words);
 
 /* Appends a word, which is borrowed. */
 void words_add(struct arena *arena, struct words *words, const char *word);
-/* Returns whether the list has the word. */
+/* Returns whether the list has the word, which then was looked at. */
 bool words_has(const struct words *words, const char *word);
-/* Returns the words from `first` on, with `between` between them. */
+/* Returns the words from `first` on, with `between` between them.  They were
+ * looked at then. */
 const char *words_join(struct arena *arena, const struct words *words,
     size_t first, const char *between);
 

@@ -31,7 +31,7 @@ convert() {
 # check_cases KIND NUMBER: all cases of the kind are as expected, valid, and
 # report by the exit status whether clients see a difference.
 check_cases() {
-	local case ini expected bad=0 n=0 clients
+	local case ini expected bad=0 n=0 noticed
 
 	for case in "$CASES/$1"/*.c*f*; do
 		[ -f "$case" ] || continue
@@ -42,8 +42,10 @@ check_cases() {
 		expected=${case%.*}.ini
 		[ -z "${UPDATE:-}" ] || cp "$ini.made" "$expected"
 		diff -u "$expected" "$ini.made" || bad=1
-		clients=$(sed -n 's/.*what clients see: \([0-9]*\),.*/\1/p' "$ini")
-		if [ "$status" -ne $((${clients:-0} > 0)) ]; then
+		noticed=$(sed -n '2s/.*for \(clients\|servers\).*/1/p' "$ini")
+		if [ "$status" -ne "${noticed:-0}" ] ||
+		    ! grep -qx "lfproxyctl: .*: $(sed -n '2s/; \(.*\)\./\1/p' "$ini")" \
+		        <<<"$stderr"; then
 			echo "$case: exit status $status"
 			bad=1
 		fi
@@ -64,6 +66,33 @@ check_cases() {
 
 @test "import: nginx stream configurations become what is expected, and are valid" {
 	check_cases nginx 20
+}
+
+@test "import: no word of a configuration vanishes" {
+	mkdir "$T/words"
+	cp -r "$CASES/nginx/conf.d" "$T/words"
+	run python3 -B "$ROOT/tests/behaviour/importwords.py" "$CTL" "$CASES" \
+	    "$T/words"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output =~ ^[0-9]{4}\ words$ ]]
+}
+
+@test "import: a word that no part of the conversion knows is reported" {
+	cat >"$T/in.cfg" <<-END
+		listen a
+		 bind :80
+		 mode tcp with nothing
+		 timeout client 1m
+		 timeout server 1m
+		 server s 10.0.0.1:80
+	END
+	run --separate-stderr "$CTL" import haproxy "$T/in.cfg"
+	equal "the status" 1 "$status"
+	[[ $output == *"; in.cfg:3: with nothing"*"CLIENTS: no part of "* ]] ||
+	    fail "$output"
+	equal "the sum" "lfproxyctl: $T/in.cfg: 5 lines exact, 1 differs for clients" \
+	    "$stderr"
 }
 
 # beside KIND: each case of the kind runs in the original program and then in
@@ -117,7 +146,7 @@ refuse() {
 	printf '%s' "$2" >"$T/in.cfg"
 	run --separate-stderr "$CTL" import "$1" "$T/in.cfg"
 	echo "status $status: $output $stderr"
-	[ "$status" -eq 65 ]
+	[ "$status" -eq 2 ]
 	[ -z "$output" ]
 	[[ $stderr == *"in.cfg:$3"* ]]
 }
@@ -154,10 +183,10 @@ refuse() {
 	[[ $output == *'timeout_client = 10s'* ]] || fail "$output"
 }
 
-@test "import: a file that cannot be read is status 65, wrong words are 64" {
+@test "import: a file that cannot be read is status 2, wrong words are 64" {
 	local usage="usage: lfproxyctl import haproxy|nginx FILE"
 
-	run -65 --separate-stderr "$CTL" import haproxy "$T/none.cfg"
+	run -2 --separate-stderr "$CTL" import haproxy "$T/none.cfg"
 	[[ $stderr == *"none.cfg: No such file"* ]]
 	run -64 --separate-stderr "$CTL" import apache "$T/none.cfg"
 	[[ $stderr == *"cannot import 'apache'; the formats are haproxy, "*" nginx, "*$'\n'"$usage" ]]
