@@ -197,7 +197,7 @@ convert_proxy(struct hap_file *file, struct hap_section *section)
 		proxy.be = doc_section(
 		    doc, "backend %s", hap_backend_name(file, proxy.name));
 		file->n_backends++;
-		hap_server_scan(&proxy);
+		hap_scan_checks(&proxy);
 		hap_check(&proxy);
 	}
 	if (proxy.http)

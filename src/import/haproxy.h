@@ -90,7 +90,10 @@ struct hap_proxy {
 	const char *default_backend;
 	const struct hap_line *default_line;
 	size_t n_binds, n_servers;
-	bool checks;     /* some server is checked */
+	bool checks; /* some server is checked */
+	/* The options of checks that are over TLS where sessions are not, or
+	 * NULL. */
+	const char *check_tls;
 	bool check_port; /* the check names a port */
 	bool logs;       /* has a log line */
 	bool content;    /* has rules that look at a hello */
@@ -155,6 +158,8 @@ struct hap_tls {
  * not about TLS. */
 bool hap_tls_word(struct hap_file *file, struct hap_tls *tls, bool bind,
     const struct words *words, size_t *i);
+/* Returns the path, below the base folder unless that is NULL. */
+const char *hap_path(struct hap_file *file, const char *base, const char *path);
 /* Returns the name of the [tls] section with the settings. */
 const char *hap_tls_section(
     struct hap_file *file, struct hap_tls *tls, bool bind, const char *want);
@@ -208,8 +213,9 @@ void hap_scan_keys(struct hap_proxy *proxy);
 void hap_bind(struct hap_proxy *proxy, const struct hap_line *line);
 /* haproxy_server.c: converts a server line. */
 void hap_server(struct hap_proxy *proxy, const struct hap_line *line);
-/* Notes whether servers of the backend have checks. */
-void hap_server_scan(struct hap_proxy *proxy);
+/* haproxy_check_tls.c: notes whether servers of the backend have checks, and
+ * whether these are over TLS where sessions are not. */
+void hap_scan_checks(struct hap_proxy *proxy);
 /* Reads `source ADDRESS ...` at words[*i].  Returns the value, or NULL if the
  * kernel chooses. */
 const char *hap_source(struct hap_proxy *proxy, const struct words *words,

@@ -148,6 +148,10 @@ write_limit(struct access_state *access, const struct hap_rule *rule,
 	                                      : (unsigned)limit->number);
 	doc_key(doc, proxy->fe, "limit", "%s prefix6=128%s%s", value,
 	    rule->drops ? " action=drop" : "", list);
+	if (rate)
+		hap_lost(proxy->file, proxy->fe, rule->line, LOSS_CLIENTS,
+		    "HAProxy counts refused connections as well, and so "
+		    "refuses a client until it tries less often");
 	access->n_limits++;
 	return true;
 }

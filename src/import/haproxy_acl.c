@@ -12,6 +12,7 @@
 /* A criterion that is being read. */
 struct criterion {
 	struct hap_proxy *proxy;
+	const struct hap_line *line;
 	const char *name; /* without converters and arguments */
 	size_t name_len;
 	const char *match;    /* -m, or what the name's ending means; or NULL */
@@ -91,6 +92,10 @@ add_file_values(struct criterion *c, const char *path)
 		c->lost_file = path;
 		return;
 	}
+	hap_lost_words(c->proxy->file, c->proxy->fe, c->line, LOSS_OPERATORS,
+	    arena_printf(arena, "-f %s", path),
+	    "read into the result, so that `add acl` and a new file change "
+	    "nothing; write [list NAME] with file = PATH, and list:NAME");
 	for (char *line = strtok_r(text, "\r\n", &rest); line;
 	     line = strtok_r(NULL, "\r\n", &rest)) {
 		line += strspn(line, " \t");
@@ -311,10 +316,10 @@ haproxy_read_tls(struct criterion *c)
 }
 
 struct hap_test
-hap_read_test(struct hap_proxy *proxy, const struct words *words, size_t first,
-    size_t end)
+hap_read_test(struct hap_proxy *proxy, const struct hap_line *line,
+    const struct words *words, size_t first, size_t end)
 {
-	struct criterion c = {.proxy = proxy};
+	struct criterion c = {.proxy = proxy, .line = line};
 	enum test_kind kind;
 
 	if (first >= end)
@@ -367,5 +372,6 @@ hap_acl(struct hap_proxy *proxy, const struct hap_line *line)
 	*end = arena_alloc(&proxy->file->doc->arena, sizeof(**end));
 	(*end)->name = hap_word(line, 1);
 	(*end)->line = line;
-	(*end)->test = hap_read_test(proxy, &line->words, 2, line->words.n);
+	(*end)->test =
+	    hap_read_test(proxy, line, &line->words, 2, line->words.n);
 }

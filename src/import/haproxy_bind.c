@@ -50,6 +50,8 @@ take_bind_setting(struct bind_state *bind, const char *word, const char *arg)
 	struct arena *arena = &bind->proxy->file->doc->arena;
 	uint64_t ms;
 
+	if (strcmp(word, "backlog") == 0 && value_up_to(arena, arg, 65535))
+		arg = value_up_to(arena, arg, 65535);
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
 		if (strcmp(word, same[i][0]) == 0) {
 			haproxy_add_option(bind, same[i][1], arg);

@@ -32,7 +32,8 @@ struct check_state {
 	struct arena_text options, keys;
 	const char *path, *method, *host, *status, *command;
 	size_t n_steps, n_expects;
-	bool over_tls; /* tcp-check connect ssl */
+	bool over_tls;   /* tcp-check connect ssl */
+	bool any_status; /* the body decides */
 };
 
 static const struct check_kind *
@@ -63,8 +64,8 @@ static void
 lose_check(
     struct check_state *check, const struct hap_line *line, const char *reason)
 {
-	hap_lost(check->proxy->file, check->proxy->be, line, LOSS_OPERATORS,
-	    "%s", reason);
+	hap_lost(check->proxy->file, check->proxy->be, line, LOSS_CLIENTS, "%s",
+	    reason);
 }
 
 /* Adds the line `key = text`. */
@@ -329,6 +330,14 @@ statuses_of(struct arena *arena, const char *type, const char *text)
 	return digits > 0 && !*text ? list.data : NULL;
 }
 
+/* Without `expect status`, HAProxy takes any status of a body that fits. */
+static void
+add_body(struct check_state *check, const char *pattern)
+{
+	check_key(check, "check_body", pattern);
+	check->any_status = true;
+}
+
 static void
 http_expect(struct check_state *check, const struct hap_line *line)
 {
@@ -342,7 +351,7 @@ http_expect(struct check_state *check, const struct hap_line *line)
 	if (status && !not )
 		check->status = status;
 	else if (pattern && !not )
-		check_key(check, "check_body", pattern);
+		add_body(check, pattern);
 	else
 		lose_check(check, line,
 		    "write status=LIST behind check = http, or check_body = "
@@ -358,15 +367,16 @@ http_check(struct check_state *check, const struct hap_line *line)
 		http_send(check, line);
 	else if (strcmp(word, "expect") == 0)
 		http_expect(check, line);
-	else if (strcmp(word, "connect") != 0 && strcmp(word, "comment") != 0)
+	else if (strcmp(word, "connect") == 0)
+		tcp_connect(check, line);
+	else if (strcmp(word, "comment") == 0)
+		words_read_all(&line->words, 2);
+	else
 		lose_check(check, line,
 		    strcmp(word, "disable-on-404") == 0
 		        ? "a 404 counts as a failed check; nearest: agent = on"
 		        : "HTTP checks have path=, method=, host=, status=, "
 		          "check_header and check_body");
-	else if (line->words.n > 2)
-		lose_check(check, line,
-		    "write port=NUMBER, or check = https, in check");
 }
 
 /* Adds ` option=value` if value is not NULL and is a word. */
@@ -390,7 +400,13 @@ http_options(struct check_state *check)
 		check_option(check, "path", check->path);
 	if (check->host && *check->host)
 		check_option(check, "host", check->host);
-	check_option(check, "status", check->status);
+	check_option(check, "status",
+	    !check->status && check->any_status ? "100-599" : check->status);
+	if (!check->host)
+		doc_default(check->proxy->file->doc, check->proxy->be,
+		    LOSS_SERVERS, "option httpchk",
+		    "asks in HTTP/1.0 without a Host header; lfproxy in "
+		    "HTTP/1.1 for the server's address; write host=NAME");
 }
 
 /* Reads the arguments of `option mysql-check` and others. */
@@ -439,6 +455,11 @@ read_check_lines(struct check_state *check)
 		else if (strcmp(word, "external-check") == 0 &&
 		         strcmp(hap_word(line, 1), "command") == 0)
 			check->command = hap_word(line, 2);
+		else if (strcmp(word, "external-check") == 0 &&
+		         strcmp(hap_word(line, 1), "path") == 0)
+			lose_check(check, line,
+			    "the command gets lfproxy's own PATH; write "
+			    "Environment=PATH=... in its unit");
 		else if (strcmp(word, "option") == 0 &&
 		         find_kind(hap_word(line, 1)) == check->kind)
 			read_check_option(check, line);
@@ -472,14 +493,10 @@ script_check(struct check_state *check, const struct hap_line *line)
 	    check->proxy->file->source->may_read &&
 	    access(command, X_OK) == 0) {
 		check_key(check, "check_command", command);
-		doc_note(check->proxy->file->doc, check->proxy->be,
-		    "the command gets no arguments: see LFPROXY_ADDRESS and "
-		    "HAPROXY_SERVER_ADDR in its environment");
 		return "script";
 	}
-	hap_lost_words(check->proxy->file, check->proxy->be, line,
-	    LOSS_OPERATORS, line->text,
-	    "the command is not there; write check = script and "
+	hap_lost(check->proxy->file, check->proxy->be, line, LOSS_CLIENTS,
+	    "this host has no such program; write check = script and "
 	    "check_command = /PATH");
 	return "connect";
 }
@@ -510,6 +527,38 @@ add_times(struct check_state *check)
 		        &proxy->file->doc->arena, "%s%%", proxy->file->spread));
 }
 
+/* Adds the options of a check over TLS, and returns its kind. */
+static const char *
+add_tls(struct check_state *check, const char *name)
+{
+	const char *options = check->proxy->check_tls;
+
+	if (strcmp(name, "connect") == 0)
+		name = "tls";
+	else if (strcmp(name, "http") == 0)
+		name = "https";
+	else
+		check_option(check, "tls", "on");
+	arena_text_printf(&check->proxy->file->doc->arena, &check->options,
+	    "%s", options ? options : " verify=off");
+	return name;
+}
+
+/* Marks lines about checks that have no effect: those of other kinds, or all if
+ * no server is checked. */
+static void
+skip_check_lines(const struct hap_proxy *proxy, const char *used)
+{
+	for (size_t i = 0; i < proxy->lines.n; i++) {
+		const struct hap_line *line = &proxy->lines.all[i];
+
+		if (!line->reason && hap_is_check_line(line) &&
+		    (!used || (strcmp(hap_word(line, 0), used) != 0 &&
+		                  strstr(hap_word(line, 0), "-check"))))
+			words_read_all(&line->words, 1);
+	}
+}
+
 void
 hap_check(struct hap_proxy *proxy)
 {
@@ -519,6 +568,7 @@ hap_check(struct hap_proxy *proxy)
 	const char *name;
 
 	if (!proxy->checks) {
+		skip_check_lines(proxy, NULL);
 		doc_key(doc, proxy->be, "check", "off");
 		return;
 	}
@@ -526,6 +576,10 @@ hap_check(struct hap_proxy *proxy)
 	name = check.kind->check;
 	arena_text_add(&doc->arena, &check.options, "", 0);
 	read_check_lines(&check);
+	skip_check_lines(
+	    proxy, strcmp(check.kind->option, "httpchk") == 0 ? "http-check"
+	           : strstr(check.kind->option, "external")   ? "external-check"
+	                                                      : "tcp-check");
 	if (check.n_steps > 0)
 		name = "send-expect";
 	if (strcmp(name, "http") == 0)
@@ -534,13 +588,8 @@ hap_check(struct hap_proxy *proxy)
 		name = script_check(&check, line);
 	else if (strcmp(check.kind->option, "ldap-check") == 0)
 		ldap_check(&check);
-	if (check.over_tls) {
-		if (check.n_steps == 0)
-			name = "tls";
-		else
-			check_option(&check, "tls", "on");
-		check_option(&check, "verify", "off");
-	}
+	if (check.over_tls || proxy->check_tls)
+		name = add_tls(&check, name);
 	add_times(&check);
 	if (check.kind->note)
 		doc_note(doc, proxy->be, "%s", check.kind->note);

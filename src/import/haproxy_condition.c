@@ -203,8 +203,8 @@ brace_end(const struct words *words, size_t i)
 }
 
 static bool
-add_named_acl(
-    struct hap_proxy *proxy, struct literal *literal, const char *name)
+add_named_acl(struct hap_proxy *proxy, const struct hap_line *line,
+    struct literal *literal, const char *name)
 {
 	static const char *const predefined[] = {"TRUE", "FALSE", "WAIT_END",
 	    "REQ_CONTENT", "LOCALHOST", "HTTP", "HTTP_1.0", "HTTP_1.1",
@@ -226,7 +226,7 @@ add_named_acl(
 		if (strcmp(predefined[i], name) == 0) {
 			struct words words = {.word = &name, .n = 1};
 			struct hap_test test =
-			    hap_read_test(proxy, &words, 0, 1);
+			    hap_read_test(proxy, line, &words, 0, 1);
 
 			return add_alternative(arena, literal, &test);
 		}
@@ -235,9 +235,10 @@ add_named_acl(
 
 /* Reads a literal at words[*i], and moves *i behind it. */
 static bool
-read_literal(struct hap_proxy *proxy, const struct words *words, size_t *i,
+read_literal(struct hap_proxy *proxy, const struct hap_line *line, size_t *i,
     struct literal *literal)
 {
+	const struct words *words = &line->words;
 	const char *word = words_get(words, *i);
 	struct hap_test test;
 	size_t end;
@@ -250,13 +251,13 @@ read_literal(struct hap_proxy *proxy, const struct words *words, size_t *i,
 		word = words_get(words, ++*i);
 	if (strcmp(word, "{") != 0) {
 		++*i;
-		return add_named_acl(proxy, literal, word);
+		return add_named_acl(proxy, line, literal, word);
 	}
 	end = brace_end(words, *i);
 	if (end == words->n)
 		return false;
 	(void)words_get(words, end);
-	test = hap_read_test(proxy, words, *i + 1, end);
+	test = hap_read_test(proxy, line, words, *i + 1, end);
 	*i = end + 1;
 	return add_alternative(&proxy->file->doc->arena, literal, &test);
 }
@@ -323,9 +324,10 @@ simplify(struct arena *arena, struct literal *literal)
 
 /* Reads terms joined by `or`.  Returns false if they cannot be converted. */
 static bool
-read_terms(struct hap_proxy *proxy, const struct words *words, size_t i,
+read_terms(struct hap_proxy *proxy, const struct hap_line *line, size_t i,
     struct hap_condition *condition)
 {
+	const struct words *words = &line->words;
 	struct arena *arena = &proxy->file->doc->arena;
 	const struct hap_term always = {NULL, 0};
 	struct hap_condition part = {NULL, 0};
@@ -338,7 +340,7 @@ read_terms(struct hap_proxy *proxy, const struct words *words, size_t i,
 		           strcmp(words_get(words, i), "||") == 0;
 
 		if (!end) {
-			if (!read_literal(proxy, words, &i, literal))
+			if (!read_literal(proxy, line, &i, literal))
 				return false;
 			simplify(arena, literal);
 			if (!haproxy_multiply(arena, &part, literal))
@@ -400,7 +402,7 @@ hap_read_condition(struct hap_proxy *proxy, const struct hap_line *line,
 		return add_term(arena, ret_condition, &always);
 	if (strcmp(word, "if") != 0 && strcmp(word, "unless") != 0)
 		return false;
-	if (!read_terms(proxy, &line->words, first + 1, ret_condition))
+	if (!read_terms(proxy, line, first + 1, ret_condition))
 		return false;
 	return word[0] == 'i' || turn_around(arena, ret_condition);
 }

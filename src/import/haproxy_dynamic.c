@@ -74,6 +74,10 @@ take_map(struct hap_proxy *proxy, struct hap_rule *rule, const char *map)
 	text = value_read_file(arena, path, NULL);
 	if (!text)
 		return false;
+	hap_lost_words(proxy->file, proxy->fe, rule->line, LOSS_OPERATORS,
+	    arena_printf(arena, "map %s", path),
+	    "read into the result, so that `set map` and a new file change "
+	    "nothing");
 	for (char *line = strtok_r(text, "\r\n", &rest); line;
 	     line = strtok_r(NULL, "\r\n", &rest)) {
 		char *name = strtok(line, " \t"), *target = strtok(NULL, " \t");

@@ -214,7 +214,7 @@ global_line(struct hap_file *file, const struct hap_line *line)
 	} else if (!remember(file, line) && !lose_unknown_user(file, line) &&
 	           !plain_global_key(file, line) && !threads(file, line) &&
 	           !hap_report_keyword(file, file->global, line, false)) {
-		hap_lost(file, file->global, line, LOSS_OPERATORS,
+		hap_lost(file, file->global, line, LOSS_CLIENTS,
 		    "lfproxy has nothing of that name");
 	}
 }

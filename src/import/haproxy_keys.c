@@ -219,7 +219,8 @@ hap_scan_keys(struct hap_proxy *proxy)
 	for (size_t i = 0; i < proxy->lines.n; i++)
 		scan_expect_proxy(proxy, &proxy->lines.all[i]);
 	if (backlog)
-		proxy->backlog = hap_word(backlog, 1);
+		proxy->backlog = value_up_to(
+		    &proxy->file->doc->arena, hap_word(backlog, 1), 65535);
 	for (size_t i = 0; i < 3; i++) {
 		const struct hap_line *line = hap_find(proxy, options[i]);
 
@@ -306,10 +307,13 @@ hap_simple_key(struct hap_proxy *proxy, const struct hap_line *line)
 	where = key->side == FRONT  ? proxy->fe
 	        : key->side == BACK ? proxy->be
 	                            : NULL;
+	if (strcmp(key->words, "retries") == 0 &&
+	    hap_find(proxy, "retry-on none")) {
+		(void)hap_word(line, 1);
+		return true;
+	}
 	if (!where || hap_find(proxy, key->words) != line ||
-	    (line->inherited && proxy->file->one_defaults) ||
-	    (strcmp(key->words, "retries") == 0 &&
-	        hap_find(proxy, "retry-on none")))
+	    (line->inherited && proxy->file->one_defaults))
 		return true;
 	has_fin = hap_find(proxy,
 	    key->side == FRONT ? "timeout client-fin" : "timeout server-fin");

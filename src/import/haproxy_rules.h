@@ -70,9 +70,10 @@ struct hap_rule {
 	struct hap_condition condition;
 };
 
-/* haproxy_acl.c: reads `CRITERION [FLAGS] VALUES`. */
+/* haproxy_acl.c: reads `CRITERION [FLAGS] VALUES`, in words of the line. */
 struct hap_test hap_read_test(struct hap_proxy *proxy,
-    const struct words *words, size_t first, size_t end);
+    const struct hap_line *line, const struct words *words, size_t first,
+    size_t end);
 /* Remembers the line `acl NAME CRITERION ...`. */
 void hap_acl(struct hap_proxy *proxy, const struct hap_line *line);
 

@@ -256,6 +256,11 @@ haproxy_take_option(
 	} else if (strcmp(word, "resolvers") == 0) {
 		set_option(server, "resolve", "ttl");
 		++*i;
+	} else if (strcmp(word, "check-sni") == 0) {
+		++*i;
+		if (!server->proxy->check_tls)
+			lose_words(server, LOSS_CLIENTS, word,
+			    "write sni=NAME behind check = https or tls");
 	} else if (strcmp(word, "agent-send") == 0) {
 		value = value_quote(&file->doc->arena, arg, strlen(arg));
 		value =
@@ -328,25 +333,6 @@ is_service(const struct hap_line *line)
 	       hap_word(line, 3)[0] == '_';
 }
 
-void
-hap_server_scan(struct hap_proxy *proxy)
-{
-	for (size_t i = 0; i < proxy->lines.n; i++) {
-		const struct hap_line *line = &proxy->lines.all[i];
-		const char *word = hap_word(line, 0);
-		bool is_default = strcmp(word, "default-server") == 0;
-
-		if (line->reason || strncmp(word, "server", 6) != 0)
-			if (line->reason || !is_default)
-				continue;
-		for (size_t j = first_option(line); j < line->words.n; j++) {
-			const char *option = line->words.word[j];
-
-			proxy->checks |= strcmp(option, "check") == 0;
-		}
-	}
-}
-
 static void
 report_server_tls(struct server_state *server)
 {
@@ -359,6 +345,21 @@ report_server_tls(struct server_state *server)
 		lose_words(server, clients ? LOSS_CLIENTS : LOSS_OPERATORS,
 		    lost->word[i], clients ? reason + 9 : reason);
 	}
+}
+
+/* Sets options of the check that HAProxy derives from others: the version of
+ * the PROXY header, and the time for a check. */
+static void
+complete_check(struct server_state *server)
+{
+	const char *header = option_of(server, "send_proxy");
+	const char *interval = option_of(server, "check_interval");
+
+	if (option_of(server, "check_send_proxy") && header &&
+	    strncmp(header, "v2", 2) == 0)
+		set_option(server, "check_send_proxy", "v2");
+	if (interval && !hap_find(server->proxy, "timeout check"))
+		set_option(server, "check_timeout", interval);
 }
 
 /* Sets and drops options that depend on others. */
@@ -391,12 +392,18 @@ complete_options(struct server_state *server)
 	if (proxy->checks && !server->check)
 		set_option(server, "check", "off");
 	if (check_tls && !server->tls.on && server->check) {
-		if (strcmp(check_tls, "on") == 0)
-			lose_words(server, LOSS_OPERATORS, "check-ssl",
-			    "a server without TLS is checked over TLS by check "
-			    "= tls or https");
+		if (strcmp(check_tls, "on") == 0 && !proxy->check_tls) {
+			lose_words(server, LOSS_CLIENTS, "check-ssl",
+			    "not checked: other servers of the backend are "
+			    "checked without TLS, or with other settings; "
+			    "write check = tls or https in a backend of its "
+			    "own");
+			set_option(server, "check", "off");
+			server->check = false;
+		}
 		set_option(server, "check_tls", NULL);
 	}
+	complete_check(server);
 	if (server->tls.on && !check_tls && server->check &&
 	    (option_of(server, "check_port") ||
 	        option_of(server, "check_addr")))

@@ -6,8 +6,8 @@
 
 #include "import/haproxy.h"
 
-static const char *
-whole_path(struct hap_file *file, const char *base, const char *path)
+const char *
+hap_path(struct hap_file *file, const char *base, const char *path)
 {
 	if (!base || path[0] == '/' || strncmp(path, "${", 2) == 0)
 		return path;
@@ -39,7 +39,7 @@ add_cert(struct hap_file *file, struct hap_tls *tls, const char *path)
 {
 	bool folder;
 
-	path = doc_word(file->doc, whole_path(file, file->crt_base, path));
+	path = doc_word(file->doc, hap_path(file, file->crt_base, path));
 	if (!path) {
 		tls_lost(file, tls, "crt", "a path cannot have blanks here");
 		return;
@@ -62,7 +62,7 @@ add_crt_list(struct hap_file *file, struct hap_tls *tls, const char *path)
 	char *text = NULL, *rest = NULL;
 	bool options = false;
 
-	path = whole_path(file, file->crt_base, path);
+	path = hap_path(file, file->crt_base, path);
 	if (file->source->may_read)
 		text = value_read_file(arena, path, NULL);
 	if (!text) {
@@ -100,8 +100,7 @@ haproxy_version_of(struct hap_file *file, struct hap_tls *tls, const char *word)
 
 /* Takes a word without an argument.  Returns false for others. */
 static bool
-take_flag(
-    struct hap_file *file, struct hap_tls *tls, bool bind, const char *word)
+take_flag(struct hap_file *file, struct hap_tls *tls, const char *word)
 {
 	if (strcmp(word, "ssl") == 0)
 		tls->on = true;
@@ -133,8 +132,7 @@ take_flag(
 		       strcmp(word, "no-tlsv10") == 0 ||
 		       strcmp(word, "no-tlsv11") == 0 ||
 		       strcmp(word, "prefer-client-ciphers") == 0 ||
-		       strcmp(word, "no-ssl-reuse") == 0 ||
-		       (bind && strcmp(word, "generate-certificates") == 0);
+		       strcmp(word, "no-ssl-reuse") == 0;
 	return true;
 }
 
@@ -201,9 +199,9 @@ take_setting(struct hap_file *file, struct hap_tls *tls, bool bind,
 	else if (strcmp(word, "ca-file") == 0)
 		tls->ca = strcmp(arg, "@system-ca") == 0
 		              ? "system"
-		              : whole_path(file, file->ca_base, arg);
+		              : hap_path(file, file->ca_base, arg);
 	else if (strcmp(word, "crl-file") == 0)
-		tls->crl = whole_path(file, file->ca_base, arg);
+		tls->crl = hap_path(file, file->ca_base, arg);
 	else if (strcmp(word, "verify") == 0)
 		tls->verify = arg;
 	else if (strcmp(word, "alpn") == 0 || strcmp(word, "npn") == 0)
@@ -229,7 +227,7 @@ take_setting(struct hap_file *file, struct hap_tls *tls, bool bind,
 	         strcmp(word, "ca-ignore-err") == 0)
 		tls->ignores_errors = true;
 	else
-		return strcmp(word, "ca-verify-file") == 0;
+		return false;
 	return true;
 }
 
@@ -239,7 +237,7 @@ hap_tls_word(struct hap_file *file, struct hap_tls *tls, bool bind,
 {
 	const char *word = words_get(words, *i);
 
-	if (take_flag(file, tls, bind, word))
+	if (take_flag(file, tls, word))
 		return true;
 	if (*i + 1 < words->n &&
 	    take_setting(file, tls, bind, word, words_get(words, *i + 1))) {
@@ -311,6 +309,12 @@ hap_tls_section(
 
 	take_global(file, tls, bind);
 	verify = verify_of(file, tls, bind);
+	if (!bind && !tls->sni && !tls->name &&
+	    (!verify || strcmp(verify, "none") != 0))
+		tls_lost(file, tls, "verify required",
+		    "CLIENTS: HAProxy verifies the authority of the "
+		    "certificate alone; lfproxy also that it is for the "
+		    "server's address; write name = NAME in [tls NAME]");
 	tls_line(file, tls, "ca", tls->ca);
 	tls_line(file, tls, "crl", tls->crl);
 	tls_line(file, tls, "verify", verify);
@@ -322,9 +326,13 @@ hap_tls_section(
 	tls_line(file, tls, "alpn", tls->alpn);
 	tls_line(file, tls, "min_version", tls->min);
 	tls_line(file, tls, "max_version", tls->max);
-	tls_line(file, tls, "ciphers", tls->ciphers);
+	/* Without words about it, HAProxy leaves ciphers to OpenSSL. */
+	tls_line(file, tls, "ciphers",
+	    bind && !tls->ciphers ? "DEFAULT" : tls->ciphers);
 	tls_line(file, tls, "ciphersuites", tls->suites);
-	tls_line(file, tls, "curves", tls->curves);
+	tls_line(file, tls, "curves",
+	    bind && !tls->curves ? "X25519:P-256:X448:P-521:P-384"
+	                         : tls->curves);
 	tls_line(file, tls, "strict_sni", tls->strict ? "on" : NULL);
 	tls_line(file, tls, "tickets", tls->no_tickets ? "off" : NULL);
 	if (!tls->lines.data)

@@ -90,6 +90,16 @@ value_number(const char *s, uint64_t *ret_number)
 	return text_parse_number(s, 0, UINT32_MAX, ret_number, NULL);
 }
 
+const char *
+value_up_to(struct arena *arena, const char *s, unsigned max)
+{
+	uint64_t n;
+
+	if (!value_number(s, &n) || n < 1)
+		return NULL;
+	return arena_printf(arena, "%u", n > max ? max : (unsigned)n);
+}
+
 /* A unit's name and its length in microseconds. */
 struct unit {
 	const char *name;

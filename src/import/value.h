@@ -42,6 +42,9 @@ const char *words_join(struct arena *arena, const struct words *words,
 /* Reads a whole number.  Returns false if s is not one. */
 bool value_number(const char *s, uint64_t *ret_number);
 
+/* Returns the number in s, at most max, or NULL if s is no number from 1. */
+const char *value_up_to(struct arena *arena, const char *s, unsigned max);
+
 /* Reads a time of HAProxy: a number of milliseconds, or with us, ms, s, m, h,
  * d.  Returns false for other texts. */
 bool value_haproxy_time(const char *s, uint64_t *ret_ms);
