@@ -573,8 +573,8 @@ bench-admin: bench-deps ## sessions and other admin clients beside 200 hostile o
 	@$(BENCH_RUN)/admin.py $(B) build/bench-admin.md --rounds $(ROUNDS)
 soak: bench-deps ## mixed load: memory and descriptors stay flat; SECONDS=300
 	@$(BENCH_RUN)/soak.py $(B) --seconds $(SECONDS)
-top-picture: bench-deps ## what lfproxyctl top shows while a pool is resized, into README.md
-	@scripts/top-picture.py $(B) README.md
+top-picture: bench-deps ## what lfproxyctl top shows while a pool is resized, into src/lf/README.md
+	@scripts/top-picture.py $(B) src/lf/README.md
 bench-deps:
 	@scripts/install-deps bench $(if $(wildcard build/peers),peers)
 	@$(if $(TREES),scripts/peers $(TREES))

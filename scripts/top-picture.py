@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: MIT
 """What `lfproxyctl top` shows in a terminal of 80x24 while a pool is resized
-under load: makes the pictures in README.md.
+under load: makes the pictures in src/lf/README.md.
 
     scripts/top-picture.py BUILD [FILE]
 
