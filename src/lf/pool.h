@@ -190,7 +190,8 @@ bool pool_set_long_nice(
     struct pool *pool, unsigned nice, struct err *err) MUST_CHECK;
 /* Sets how many of the first class's threads pool_set_long_nice may use for
  * long turns alone: at most half of them, or else none, and so few that each
- * shard keeps a thread.  In force with the next pool_set_threads. */
+ * shard keeps a thread.  In force with the next pool_set_threads; if that
+ * fails, the number before stays. */
 void pool_set_spares(struct pool *pool, unsigned spares);
 /* Moves the running threads to these CPUs. */
 bool pool_set_cpus(

@@ -66,15 +66,20 @@ pool_set_threads(struct pool *pool, const struct pool_class *classes,
 {
 	struct pool_class before[POOL_CLASSES_MAX];
 	unsigned before_n = pool_classes(pool, before);
+	unsigned spares_before = pool->spares;
 	int rc;
 
-	if (!threads_allowed(pool, classes, classes_n, err))
+	if (!threads_allowed(pool, classes, classes_n, err)) {
+		pool->options.spares = pool->spares;
 		return false;
+	}
 	(void)pool_reap_threads(pool, false);
 	pool_remember_classes(pool, classes, classes_n);
+	pool->spares = pool->options.spares;
 	rc = pool_start_missing(pool);
 	if (rc < 0) {
 		pool_remember_classes(pool, before, before_n);
+		pool->spares = pool->options.spares = spares_before;
 		err_set(err, "the threads cannot be started: %s%s",
 		    strerror(-rc), thread_start_hint(-rc));
 	}

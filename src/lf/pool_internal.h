@@ -26,6 +26,7 @@ struct pool {
 	uint32_t places_n; /* control writes, released */
 	struct pool_class classes[POOL_CLASSES_MAX]; /* as asked for */
 	unsigned classes_n;
+	unsigned spares; /* in force, of those in options */
 
 	/* Shards are made once, used again, and freed with the pool.  Shards
 	 * from shards_n on may still have their handle set. */

@@ -129,7 +129,7 @@ pool_try_long_nice(struct pool *pool, unsigned nice, struct err *err)
 	bool may = nice == 0 || may_return();
 
 	pool->may_return = may;
-	if (!may && pool->options.spares == 0)
+	if (!may && pool->spares == 0)
 		return err_set(err,
 		    "the system does not let threads return from nice %u: it "
 		    "takes LimitNICE=+0 in the systemd unit, 'ulimit -e 20', "

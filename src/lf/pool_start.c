@@ -138,7 +138,7 @@ pool_set_spares(struct pool *pool, unsigned spares)
 static unsigned
 wanted_apart(const struct pool *pool)
 {
-	unsigned spares = pool->options.spares;
+	unsigned spares = pool->spares;
 
 	return pool->options.long_nice > 0 && !pool->may_return &&
 	               spares <= pool->classes[0].threads / 2
@@ -190,6 +190,7 @@ pool_new(const struct pool_options *options, struct pool **ret_pool)
 	if (!p)
 		return -ENOMEM;
 	p->options = *options;
+	p->spares = options->spares;
 	lock_init(&p->lock);
 	pthread_cond_init(&p->changed, NULL);
 	admission_init(&p->admission);

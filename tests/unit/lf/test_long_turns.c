@@ -536,7 +536,7 @@ without_the_right_to_return_spare_threads_stay_nicer(void **state)
 	    .cpus = 2,
 	    .spares = 2};
 	int own = getpriority(PRIO_PROCESS, 0);
-	struct pool_class one = {.threads = 4};
+	struct pool_class one = {.threads = 4}, none = {.threads = 0};
 	struct pool_status s;
 	struct err err;
 	struct rig rig;
@@ -559,6 +559,12 @@ without_the_right_to_return_spare_threads_stay_nicer(void **state)
 	assert_true(pool_set_long_nice(rig.pool, 5, &err));
 	assert_true(unit_wait(threads_are(&rig, 4)));
 	see_nice_of_both(&rig, own + 5, own);
+	/* What is refused leaves the spare threads, and their turns. */
+	pool_set_spares(rig.pool, 0);
+	assert_false(pool_set_threads(rig.pool, &none, 1, &err));
+	pool_set_long_turns(rig.pool, 0);
+	pool_status(rig.pool, &s);
+	assert_int_equal(s.long_limit, 2);
 	assert_true(pool_set_long_nice(rig.pool, 0, &err));
 	assert_true(unit_wait(threads_are(&rig, 4)));
 	see_nice_of_both(&rig, own, own);
