@@ -96,10 +96,13 @@ guard_may_sleep(struct pool *pool)
 	unsigned n = pool_shards(pool);
 	bool may = true;
 
+	if (++pool->guard_sleeps == 0)
+		pool->guard_sleeps = 1;
 	for (unsigned i = 0; i < n; i++) {
 		struct shard *s = pool->shards[i];
 
-		(void)atomic_swap_seq(&s->unguarded, 1u); /* [P18] */
+		(void)atomic_swap_seq(
+		    &s->unguarded, pool->guard_sleeps); /* [P18] */
 		may &=
 		    promotion_token(s->promotion) == TOKEN_HELD || /* [P18] */
 		    atomic_load_relaxed(&s->policy) == POLICY_KERNEL;

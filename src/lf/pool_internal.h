@@ -51,6 +51,8 @@ struct pool {
 	uint64_t guarded; /* pool_guard's */
 	/* Calls of pool_guard without a turn in between; any thread. */
 	uint32_t guard_idle;
+	/* Attempts of the guard to sleep, without 0; the guard's. */
+	uint32_t guard_sleeps;
 	uint64_t moved_turns; /* seen by the last pool_moves */
 	bool moved_busy;      /* and whether a turn was under way */
 };

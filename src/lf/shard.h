@@ -48,6 +48,8 @@ struct batch {
 	uint64_t sleep_ns;  /* how long the leader sleeps, on average */
 	uint64_t woke_ns;   /* when the leader's last sleep ended */
 	bool slept;         /* the last wait was a sleep as leader */
+	/* The guard's sleep in which the alarm was set. */
+	uint32_t alarm_sleep;
 
 	/* Waits in a row that did not help, while the thread stands by. */
 	unsigned needless;
@@ -103,7 +105,7 @@ struct shard {
 	uint32_t sleepers;  /* threads that wait beside others [P2] */
 	uint32_t standbys;  /* threads in shard_stand_by */
 	uint32_t orders;    /* members have a request [P10] */
-	uint32_t unguarded; /* the guard is asleep [P18] */
+	uint32_t unguarded; /* number of the guard's sleep, 0: awake [P18] */
 	uint32_t inside;    /* threads that use the set [P28] */
 	/* When a thread's wait for events last ended; 0: none has.  Any thread
 	 * writes, relaxed. */

@@ -39,18 +39,20 @@ arm(const struct shard *shard, uint64_t ns)
 	return timerfd_settime(shard->alarm, 0, &in, NULL) == 0;
 }
 
-bool
+uint32_t
 shard_set_alarm(struct shard *shard, uint64_t now_ns)
 {
 	struct batch *b = &shard->batch;
+	uint32_t sleep = atomic_load_relaxed(&shard->unguarded);
 
-	if (!atomic_load_relaxed(&shard->watched) ||
-	    !atomic_load_relaxed(&shard->unguarded))
-		return false;
-	if (now_ns + SHARD_ALARM_NS / 2 < b->alarm_ns)
-		return true;
+	if (!atomic_load_relaxed(&shard->watched) || sleep == 0)
+		return 0;
+	if (sleep == b->alarm_sleep &&
+	    now_ns + SHARD_ALARM_NS / 2 < b->alarm_ns)
+		return sleep;
+	b->alarm_sleep = sleep;
 	b->alarm_ns = now_ns + SHARD_ALARM_NS;
-	return arm(shard, SHARD_ALARM_NS);
+	return arm(shard, SHARD_ALARM_NS) ? sleep : 0;
 }
 
 void

@@ -82,7 +82,12 @@ bool shard_stand_by(struct shard *shard, struct pool_thread *self);
  * guard is woken, on the keeper's thread, when the shard may have been without
  * a leader for half of SHARD_ALARM_NS or longer.  Only the holder sets the
  * alarm or stops it.  An alarm that another holder has left makes the guard
- * look, nothing more. */
+ * look, nothing more.
+ *
+ * The alarm may go off before the token is published, if the holder loses its
+ * CPU meanwhile: then the guard finds the token held, and may go to sleep
+ * again.  So sleeps have numbers; the holder compares those from before and
+ * after, and an alarm that was set in a former sleep does not count. */
 #define SHARD_ALARM_NS 2000000u
 
 /* Makes the alarm of a shard without a handle set, if the kernel has a
@@ -92,10 +97,11 @@ void shard_alarm_open(struct shard *shard);
 /* Closes the alarm, if there is one; no thread may use the handle set.  What
  * watches the alarm need not be told.  Runs on the control thread. */
 void shard_alarm_close(struct shard *shard);
-/* Sets the alarm if the guard is asleep.  Returns whether the alarm will go
- * off; otherwise shard_call_guard has to follow.  The caller holds the token
- * and, since the alarm goes with the handle set, the shard (shard_hold). */
-bool shard_set_alarm(struct shard *shard, uint64_t now_ns);
+/* Sets the alarm if the guard is asleep.  Returns the number of that sleep, or
+ * 0; after the token was published or given up shard_call_guard_unless has to
+ * follow.  The caller holds the token and, since the alarm goes with the handle
+ * set, the shard (shard_hold). */
+uint32_t shard_set_alarm(struct shard *shard, uint64_t now_ns);
 /* Stops the alarm.  Called as shard_set_alarm. */
 void shard_stop_alarm(struct shard *shard, uint64_t now_ns);
 
@@ -105,6 +111,14 @@ shard_call_guard(struct shard *shard)
 	if (atomic_load_seq(&shard->unguarded) && /* [P18] */
 	    atomic_swap_acq_rel(&shard->unguarded, 0u))
 		pool_call_guard(shard->pool);
+}
+
+/* Calls the guard if it is asleep, unless an alarm was set in this sleep. */
+static inline void
+shard_call_guard_unless(struct shard *shard, uint32_t alarm)
+{
+	if (atomic_load_seq(&shard->unguarded) != alarm) /* [P18] */
+		shard_call_guard(shard);
 }
 
 /* Returns the next handler to run, which the caller owns then: that of the next

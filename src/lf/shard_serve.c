@@ -41,13 +41,12 @@ process(struct event_handler *h, struct pool_thread *self)
 static uint64_t
 publish_token(struct shard *shard, const struct pool_thread *self)
 {
-	bool alarm = shard_set_alarm(shard, self->now_ns);
+	uint32_t alarm = shard_set_alarm(shard, self->now_ns);
 	uint64_t ticket;
 
 	atomic_store_relaxed(&shard->busy_since_ns, self->now_ns);
 	ticket = promotion_busy(shard->promotion); /* [P18] */
-	if (!alarm)
-		shard_call_guard(shard);
+	shard_call_guard_unless(shard, alarm);
 	return ticket;
 }
 
@@ -209,14 +208,13 @@ is_outranked(struct shard *shard, const struct pool_thread *self)
 /* Passes the token on to a parked member.  If there is none, the token becomes
  * free, and a thread that stands by is woken to take it. */
 static void
-pass_token_on(struct shard *shard, bool alarm, struct pool_thread *self)
+pass_token_on(struct shard *shard, uint32_t alarm, struct pool_thread *self)
 {
 	if (promotion_promote(shard->promotion)) { /* [P2] [P18] */
 		atomic_bump_own(&self->stats.wakes, 1u);
 		return;
 	}
-	if (!alarm)
-		shard_call_guard(shard);
+	shard_call_guard_unless(shard, alarm);
 	shard_wake(shard); /* [P2] */
 }
 
@@ -256,7 +254,7 @@ static void
 dissolve(struct shard *shard, struct pool_thread *self)
 {
 	call_parked(shard, self, ask_to_come);
-	pass_token_on(shard, false, self);
+	pass_token_on(shard, 0, self);
 }
 
 /* The shard is to have no leader. */

@@ -5,12 +5,16 @@
  * served, so somebody has to take the token meanwhile: a thread that joins, or
  * for a parked one the guard.
  *
+ *   (plain)  leaders call the guard while it sleeps
+ *   ALARM    they set an alarm, which may go off at once, also before the token
+ *            is published
+ *
  * Shown: the other handler is served, also when the guard was about to go to
  * sleep (P18); the leader that has lost its token does not lead; the guard calls
  * nobody without the token.  Left out: its limit and GUARD_IDLE (the timer comes
  * at any time, and the guard may sleep whenever it sees no turn under way).
  *
- * own: guard guarding world world_ended.
+ * own: SLEEPS_MAX guard guarding world world_ended.
  * elsewhere: keeper_call look_at_pools.
  */
 #define THREADS  2
@@ -18,6 +22,7 @@
 #define P2_HOLDS
 #define SHORT_TURNS
 #define GUARD
+#define SLEEPS_MAX 2 /* of the guard */
 /* Between grace_enter() and grace_leave().  The first handler's turn lasts until
  * the other one has been served. */
 #define TURN(h) \
@@ -40,7 +45,7 @@ active proctype world()
 /* The timer and the call; it blocks where the timer would find nothing to do. */
 active proctype guard()
 {
-	byte m;
+	byte m, sleeps;
 	bool ok;
 
 	do
@@ -56,17 +61,23 @@ active proctype guard()
 		:: ok -> futex_promote(THREADS); ok = false
 		:: else
 		fi
-	:: guarding && under_way == 0 -> /* guard_may_sleep() */
-		unguarded = true;
+	:: guarding && under_way == 0 && sleeps < SLEEPS_MAX -> /* guard_may_sleep() */
+		d_step { sleeps++; unguarded = sleeps };
 #ifdef MUTANT_SLEEP_WITHOUT_LOOK
 		guarding = false
 #else
 		if
-		:: token == TOKEN_PUBLISHED
-		:: else -> guarding = false
+		:: token == TOKEN_HELD -> guarding = false
+		:: else
 		fi
 #endif
 	:: guard_called -> guard_called = false; guarding = true /* keeper_call() */
+#ifdef ALARM
+	:: alarm -> d_step { alarm = false; gone_off = true }
+#ifndef MUTANT_ALARM_UNSEEN
+	:: gone_off -> gone_off = false; unguarded = 0; guarding = true /* pool_alarm_gone_off() */
+#endif
+#endif
 #endif
 	od
 }

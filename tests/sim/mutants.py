@@ -153,8 +153,9 @@ MUTANTS = [
      "	if (atomic_load_relaxed(&shard->sleepers) > 0) {\n"),
     ("a leader that frees the token does not wake those who stand by",
      "src/lf/shard_serve.c",
-     "	shard_call_guard(shard);\n	shard_wake(shard); /* [P2] */\n",
-     "	shard_call_guard(shard);\n"),
+     "	shard_call_guard_unless(shard, alarm);\n"
+     "	shard_wake(shard); /* [P2] */\n",
+     "	shard_call_guard_unless(shard, alarm);\n"),
     ("a thread that does not help goes on standing by",
      "src/lf/shard_beside.c",
      " && self->batch.needless < POLICY_NEEDLESS);", ");"),
