@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "acl/acl.h"
+#include "acl/content.h"
 #include "commands/expiring.h"
 #include "commands/settings.h"
 #include "config/edit.h"
@@ -21,6 +22,7 @@ struct walk {
 	struct running_change change;
 	bool of_set; /* the server is a member of a set, which has no line */
 	bool is_secret;
+	bool of_files; /* entries of the list's files are deleted */
 	struct spec_place place;
 	char section[CALL_NAME_SIZE], server[CALL_NAME_SIZE];
 	char commands[TEXT_SIZE],
@@ -44,10 +46,14 @@ tell(struct walk *w, const char *key, const char *text)
 	    .base = w->base[0] ? w->base : NULL,
 	    .ends = w->ends,
 	    .is_secret = w->is_secret,
+	    .unsaved = w->is_secret ? "it may hold a password"
+	               : w->of_files
+	                   ? "that would bring entries of its files back"
+	                   : "the file cannot say this",
 	    .section = w->section,
 	    .server = w->server[0] ? w->server : NULL,
 	    .place = w->place,
-	    .key = w->of_set || w->is_secret ? NULL : key,
+	    .key = w->of_set || w->is_secret || w->of_files ? NULL : key,
 	    .text = text};
 	w->call(w->arg, &w->change);
 }
@@ -208,8 +214,64 @@ walk_server(struct walk *w, struct server *s, bool added)
 
 /* -- lists -- */
 
-/* Tells the entries that commands have added, and not those that they have
- * deleted: a reload reads these from the files again. */
+/* Returns whether an entry before that one has the same range. */
+static bool
+is_repeated(const struct list_spec *spec, size_t entry)
+{
+	for (size_t i = 0; i < entry; i++)
+		if (memcmp(&spec->entries[i].range, &spec->entries[entry].range,
+		        sizeof(spec->entries[i].range)) == 0)
+			return true;
+	return false;
+}
+
+/* Returns whether the entry is deleted, and the first one with its range. */
+static bool
+is_deleted(
+    const struct list_spec *spec, size_t entry, const struct acl_content *read)
+{
+	struct acl_entry same;
+
+	return !acl_content_get(read, &spec->entries[entry].range, &same) &&
+	       !is_repeated(spec, entry);
+}
+
+/* Tells the deleted entries of the configuration one by one, and how many of
+ * its list files are deleted, whose ranges nothing keeps.  If no entry is left,
+ * a command deletes these as well. */
+static void
+walk_deleted(
+    struct walk *w, const struct list_spec *spec, const struct acl_list *list)
+{
+	const struct acl_content *read = acl_list_content(list);
+	size_t of_files = acl_list_changes(list).deleted;
+	char text[CIDR_TEXT_SIZE];
+
+	if (of_files == 0)
+		return;
+	for (size_t i = 0; i < spec->entries_n; i++)
+		of_files -= is_deleted(spec, i, read);
+	w->of_files = of_files > 0;
+	PUT(w->value, "deleted");
+	for (size_t i = 0; i < spec->entries_n; i++) {
+		if (!is_deleted(spec, i, read))
+			continue;
+		PUT(w->commands, "del acl %s %s\n", spec->name,
+		    cidr_text(&spec->entries[i].range, text));
+		PUT(w->configured, "%s", text);
+		tell(w, "entry", NULL);
+	}
+	if (of_files == 0)
+		return;
+	w->commands[0] = '\0';
+	if (acl_content_entries(read) == 0)
+		PUT(w->commands, "clear acl %s\n", spec->name);
+	PUT(w->configured, "%zu entr%s of its files", of_files,
+	    of_files == 1 ? "y" : "ies");
+	tell(w, NULL, NULL);
+}
+
+/* Tells the entries that commands have added or deleted. */
 static void
 walk_list(
     struct walk *w, const struct list_spec *spec, const struct acl_list *list)
@@ -217,21 +279,22 @@ walk_list(
 	struct acl_listed entry;
 	char text[CIDR_TEXT_SIZE];
 
-	if (acl_list_changes(list).added == 0)
-		return;
 	w->place = spec->place;
 	PUT(w->section, "list %s", acl_list_name(list));
 	PUT(w->subject, "list %s", acl_list_name(list));
 	w->base[0] = '\0';
+	walk_deleted(w, spec, list);
 	PUT(w->configured, "none");
-	for (size_t i = 0; acl_list_at(list, i, &entry); i++) {
-		if (entry.source)
-			continue;
+	/* Those that commands have added come first. */
+	for (size_t i = 0;
+	     i < acl_list_changes(list).added && acl_list_at(list, i, &entry);
+	     i++) {
 		PUT(w->commands, "add acl %s %s\n", acl_list_name(list),
 		    cidr_text(&entry.range, text));
 		PUT(w->value, "%s", text);
 		tell(w, "entry", w->value);
 	}
+	w->of_files = false;
 }
 
 void

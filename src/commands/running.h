@@ -27,6 +27,7 @@ struct running_change {
 	 * with that value, then with the present one. */
 	const struct expiring_status *ends;
 	bool is_secret; /* show neither commands nor text; value shows none */
+	const char *unsaved; /* why key is NULL */
 	const char *section; /* of the file: `backend app` */
 	const char *server;  /* whose line has it; NULL: the section has it */
 	/* The place of the server's line or of the section when the file was
@@ -35,7 +36,8 @@ struct running_change {
 	/* The option of the server or the key of the section that would say the
 	 * same, and its text; NULL: there is none.  `address` is the address of
 	 * the server; `server` is its whole line, with NULL for a server that
-	 * was deleted. */
+	 * was deleted, and `entry` one of a list, with NULL and the range in
+	 * configured for one that was deleted. */
 	const char *key, *text;
 };
 

@@ -106,14 +106,6 @@ count_change(void *arg, const struct running_change *change)
 	n[change->ends != NULL]++;
 }
 
-/* Returns why `save config` leaves the change out. */
-static const char *
-unsaved_text(const struct running_change *c)
-{
-	return c->is_secret ? "it may hold a password"
-	                    : "the file cannot say this";
-}
-
 static void
 put_drift(void *arg, const struct running_change *c)
 {
@@ -124,7 +116,7 @@ put_drift(void *arg, const struct running_change *c)
 	if (c->ends)
 		return;
 	report_text(r, "%s: %s -> %s%s%s%s\n", c->subject, c->configured,
-	    c->value, c->key ? "" : " (", c->key ? "" : unsaved_text(c),
+	    c->value, c->key ? "" : " (", c->key ? "" : c->unsaved,
 	    c->key ? "" : ")");
 	report_object(r, NULL);
 	report_json_string(r, "what", c->subject);
@@ -135,7 +127,7 @@ put_drift(void *arg, const struct running_change *c)
 	report_json_string(r, "server", c->server);
 	report_json_string(r, "key", c->key);
 	report_json_string(r, "text", c->is_secret ? NULL : c->text);
-	report_json_string(r, "unsaved", c->key ? NULL : unsaved_text(c));
+	report_json_string(r, "unsaved", c->key ? NULL : c->unsaved);
 	put_path(r, "path", place.file);
 	report_json(r, "line", "%u", place.line);
 	report_close(r);

@@ -497,20 +497,89 @@ ini_add_key(struct ini_file *file, size_t head, const char *key,
 	return ok;
 }
 
+/* Removes the words of the line's content behind `from` that are the range.
+ * Adds how many words are left, and whether one was removed.  Returns false
+ * with err set when memory is short. */
+static bool
+remove_words(struct ini_file *f, size_t line, size_t from,
+    const struct cidr *range, size_t *left, bool *removed, struct err *err)
+{
+	for (;;) {
+		const char *text = f->lines[line];
+		size_t end = content_length(text), n;
+		char word[CIDR_TEXT_SIZE] = "";
+		struct cidr at;
+		struct err why;
+
+		from += strspn(text + from, BLANKS);
+		n = strcspn(text + from, BLANKS);
+		if (from >= end || text[from] == '\\')
+			return true;
+		if (n < sizeof(word))
+			memcpy(word, text + from, n);
+		if (!cidr_parse(word, &at, &why) ||
+		    memcmp(&at, range, sizeof(at)) != 0) {
+			++*left;
+			from += n;
+			continue;
+		}
+		n += strspn(text + from + n, BLANKS);
+		if (!replace_part(f, line, from, n, "", err))
+			return false;
+		*removed = true;
+	}
+}
+
+static void
+remove_entry(struct ini_file *f, size_t line, size_t last)
+{
+	for (size_t i = line; i <= last; i++) {
+		free(f->lines[i]);
+		f->lines[i] = NULL;
+	}
+	f->changed = true;
+}
+
+bool
+ini_remove_range(struct ini_file *file, size_t head, const char *key,
+    const struct cidr *range, struct err *err)
+{
+	char text[CIDR_TEXT_SIZE];
+	bool found = false;
+
+	for (size_t i = head + 1; i < section_end(file, head); i++) {
+		const char *value =
+		    file->lines[i] ? entry_value(file->lines[i], key) : NULL;
+		size_t last, from, left = 0;
+		bool removed = false;
+
+		if (!value)
+			continue;
+		from = (size_t)(value - file->lines[i]);
+		last = entry_end(file, i);
+		for (size_t j = i; j <= last; j++, from = 0)
+			if ((j == i || !is_comment(file->lines[j])) &&
+			    !remove_words(
+			        file, j, from, range, &left, &removed, err))
+				return false;
+		if (removed && left == 0)
+			remove_entry(file, i, last);
+		found |= removed;
+	}
+	return found ||
+	       err_set(err, "%s:%zu: there is no %s %s in this section",
+	           file->path, head, key, cidr_text(range, text));
+}
+
 bool
 ini_remove(struct ini_file *file, size_t head, const char *key,
     const char *name, struct err *err)
 {
-	size_t line = ini_find_entry(file, head, key, name), last;
+	size_t line = ini_find_entry(file, head, key, name);
 
 	if (line == 0)
 		return err_set(err, "%s:%zu: there is no %s %s in this section",
 		    file->path, head, key, name);
-	last = entry_end(file, line);
-	for (size_t i = line; i <= last; i++) {
-		free(file->lines[i]);
-		file->lines[i] = NULL;
-	}
-	file->changed = true;
+	remove_entry(file, line, entry_end(file, line));
 	return true;
 }

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/list.h"
+#include "net/cidr.h"
 
 struct ini_file {
 	struct list node; /* for the owner's list */
@@ -70,6 +71,11 @@ bool ini_add_key(struct ini_file *file, size_t head, const char *key,
 /* Removes the entry `key = NAME ...` of the section. */
 bool ini_remove(struct ini_file *file, size_t head, const char *key,
     const char *name, struct err *err) MUST_CHECK;
+
+/* Removes the range, however it is written, from all entries `key = RANGE ...`
+ * of the section. */
+bool ini_remove_range(struct ini_file *file, size_t head, const char *key,
+    const struct cidr *range, struct err *err) MUST_CHECK;
 
 /* Returns the line of the entry `key = NAME ...` of the section; 0 if there is
  * none. */

@@ -132,6 +132,7 @@ save_change(struct saving *s, const json_t *drift, const json_t *change)
 	           *server = member(change, "server");
 	bool whole = strcmp(key, "server") == 0;
 	struct ini_file *file;
+	struct cidr range;
 	size_t head;
 
 	if (server && !whole)
@@ -139,6 +140,10 @@ save_change(struct saving *s, const json_t *drift, const json_t *change)
 	file = find_head(s, drift, change, &head);
 	if (!file)
 		return false;
+	if (strcmp(key, "entry") == 0 && !text)
+		return cidr_parse(
+		           member(change, "configured"), &range, &s->err) &&
+		       ini_remove_range(file, head, key, &range, &s->err);
 	if (whole && !text)
 		return ini_remove(file, head, key, server, &s->err);
 	return whole || strcmp(key, "entry") == 0

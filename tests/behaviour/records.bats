@@ -95,6 +95,54 @@ settings() {
 	goes_along settings
 }
 
+entries() {
+	ctl show drift | grep '^list '
+}
+
+@test "records: settings: entries of lists stay deleted, and are saved so" {
+	begin_kept
+	stop_lfproxy
+	printf '%s\n' 192.0.2.7 >"$T/file"
+	cat >>"$T/lfproxy.ini" <<-END
+		[list some]
+		entry = 10.1.0.0/16 10.2.0.0/16 ; two
+		entry = 10.3.0.0/16
+		entry = 10.2.0.0/16 10.4.0.0/16
+		[list all]
+		entry = 10.5.0.0/16
+		file = $T/file
+	END
+	begin_again
+	ctl del acl some 10.2.0.0/16
+	ctl del acl some 10.3.0.0/16
+	ctl add acl some 10.6.0.0/16
+	ctl clear acl all
+	equal "drift" "list some: 10.2.0.0/16 -> deleted
+list some: 10.3.0.0/16 -> deleted
+list some: none -> 10.6.0.0/16
+list all: 10.5.0.0/16 -> deleted (that would bring entries of its files back)
+list all: 1 entry of its files -> deleted (that would bring entries of its files back)" \
+	    "$(entries)"
+	goes_along entries
+	begin_again
+	run -0 ctl save config
+	[[ $output == *"3 changes saved, 2 left." ]] || fail "$output"
+	equal "the file" "entry = 10.1.0.0/16 ; two
+entry = 10.4.0.0/16
+entry = 10.6.0.0/16
+entry = 10.5.0.0/16" "$(grep '^entry' "$T/lfproxy.ini")"
+	[[ $(entries) != *some* ]]
+	[[ $(ctl get acl some 10.3.0.1) == *"match=no"* ]]
+	[[ $(ctl get acl some 10.4.0.1) == *"match=yes"* ]]
+	# Other entries in the file bring the former ones back.
+	ctl del acl some 10.4.0.0/16
+	sed -i 's|^entry = 10.1.0.0/16|& 10.9.0.0/16|' "$T/lfproxy.ini"
+	run -0 ctl reload
+	[[ $output == *'list some: 1 deletion '*' is dropped'* ]] || fail "$output"
+	[[ $(entries) != *some* ]]
+	stop_lfproxy
+}
+
 healths() {
 	stat_of app a status
 	stat_of app r status
