@@ -330,3 +330,21 @@ doc_write(const struct document *doc, FILE *out)
 	if (doc->pending.n > 0)
 		fprintf(out, "%s%s", first ? "" : "\n", doc->pending.data);
 }
+
+const char *
+doc_reject_backend(struct document *doc)
+{
+	struct ini_section *section;
+
+	if (doc->reject)
+		return doc->reject;
+	doc->reject = doc_name(doc, "backend", "reject");
+	section = doc_find_section(
+	    doc, arena_printf(&doc->arena, "backend %s", doc->reject));
+	arena_text_printf(&doc->arena, &section->lines,
+	    "; Its only server never serves, so sessions are closed at once.\n"
+	    "check = off\n"
+	    "timeout_queue = 0\n"
+	    "server = none 127.0.0.1:9 disabled\n");
+	return doc->reject;
+}

@@ -26,6 +26,7 @@ struct document {
 	struct arena_text pending; /* comments that await the next line */
 	const char *remark;        /* comment behind the next line, or NULL */
 	struct ledger ledger;
+	const char *reject; /* the backend that closes, or NULL */
 	/* Names that were given, by which they are made unique. */
 	struct doc_name *names;
 };
@@ -39,6 +40,10 @@ struct ini_section *doc_section(struct document *doc, const char *fmt, ...)
 
 /* Returns the section with that head, and adds it if there is none. */
 struct ini_section *doc_find_section(struct document *doc, const char *head);
+
+/* Returns the name of the backend that closes sessions at once, and adds it if
+ * there is none yet. */
+const char *doc_reject_backend(struct document *doc);
 
 /* Adds a comment line of the source, without its mark. */
 void doc_comment(struct document *doc, const char *text);

@@ -58,7 +58,6 @@ struct hap_file {
 	bool has_http;     /* the http key is written */
 	bool one_defaults; /* [defaults] has the only such section */
 	struct ini_section *defaults, *resolver;
-	const char *reject; /* the backend that closes, or NULL */
 	size_t n_frontends, n_backends;
 };
 

@@ -46,26 +46,6 @@ lose_rule(struct hap_proxy *proxy, struct hap_rule *rule, const char *reason)
 	rule->lost = true;
 }
 
-/* Returns the backend that closes sessions at once, and adds it if
- * necessary. */
-static const char *
-reject_backend(struct hap_file *file)
-{
-	struct ini_section *section;
-
-	if (file->reject)
-		return file->reject;
-	file->reject = doc_name(file->doc, "backend", "reject");
-	section = doc_find_section(file->doc,
-	    arena_printf(&file->doc->arena, "backend %s", file->reject));
-	arena_text_printf(&file->doc->arena, &section->lines,
-	    "; Its only server never serves, so sessions are closed at once.\n"
-	    "check = off\n"
-	    "timeout_queue = 0\n"
-	    "server = none 127.0.0.1:9 disabled\n");
-	return file->reject;
-}
-
 /* Returns the names that no earlier neighbour has. */
 static struct words
 new_names(struct route_state *state, const struct words *names)
@@ -177,7 +157,7 @@ put_term(struct route_state *state, struct hap_rule *rule,
 		return;
 	}
 	backend = target ? hap_backend_name(proxy->file, target)
-	                 : reject_backend(proxy->file);
+	                 : doc_reject_backend(proxy->file->doc);
 	put_rule_comments(proxy, rule);
 	if (term->n == 1 && term->tests[0].kind == TEST_SNI) {
 		names = new_names(state, &term->tests[0].values);

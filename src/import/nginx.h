@@ -90,12 +90,16 @@ void ngx_upstream(struct ngx_file *file, const struct ngx_item *item);
 /* Returns the name of the [tls] section for a listen. */
 const char *ngx_listen_tls(struct ngx_file *file, struct ini_section *section,
     const struct ngx_item *server, const char *want);
-/* Returns the name of the [tls] section for the servers of a block. */
-const char *ngx_server_tls(
-    struct ngx_file *file, const struct ngx_item *server, const char *want);
+/* Returns the name of the [tls] section for the servers of a block; host is
+ * that of proxy_pass. */
+const char *ngx_server_tls(struct ngx_file *file, struct ini_section *section,
+    const struct ngx_item *server, const char *want, const char *host);
 
-/* nginx_map.c: writes the routes and the backend for a proxy_pass.  Returns how
- * many lines it has written. */
+/* nginx_unused.c: marks what has no effect in the stream that was converted. */
+void ngx_mark_unused(const struct ngx_file *file);
+
+/* nginx_route.c: writes the routes and the backend for a proxy_pass.  Returns
+ * how many lines it has written. */
 size_t ngx_routes(struct ngx_file *file, struct ini_section *section,
     const struct ngx_item *server, const struct ngx_item *pass);
 

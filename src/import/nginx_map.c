@@ -1,72 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * nginx's proxy_pass with a variable, which a map, geo or split_clients gives
- * its value, as routes.
+ * nginx's maps and geos: the conditions that their keys stand for, as routes.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "import/nginx.h"
+#include "import/nginx_route.h"
 
 #define DEPTH_MAX 4
-/* The most routes of maps in maps that a frontend gets: the sizes of the maps
- * multiply. */
-#define NESTED_MAX 5000
-
-/* The routes of one frontend. */
-struct map_state {
-	struct ngx_file *file;
-	struct ini_section *section;
-	const struct ngx_item *server, *pass;
-	const char *suffix; /* behind the variable: `:443` */
-	size_t n, n_nested;
-};
-
-/* Conditions that apply to what is being written. */
-struct guard {
-	const char *sni;    /* a name, or NULL */
-	const char *tls;    /* yes, no or NULL */
-	const char *others; /* ` key=value`, or "" */
-	unsigned depth;
-};
-
-static void put_value(struct map_state *state, const struct ngx_item *entry,
-    const struct guard *guard, const char *value);
-
-static void
-lose_entry(
-    struct map_state *state, const struct ngx_item *entry, const char *reason)
-{
-	ngx_lost(state->file, state->section, entry, LOSS_CLIENTS, NULL, "%s",
-	    reason);
-}
-
-/* Writes that clients that fulfil the guard get the backend. */
-static void
-put_backend(
-    struct map_state *state, const struct guard *guard, const char *backend)
-{
-	struct document *doc = state->file->doc;
-	bool tls = guard->tls && !(guard->sni && guard->tls[0] == 'y');
-
-	if (guard->sni && guard->tls && guard->tls[0] == 'n')
-		return;
-	state->n++;
-	if (!guard->sni && !guard->tls && !*guard->others) {
-		doc_key(doc, state->section, "backend", "%s", backend);
-	} else if (guard->sni && !*guard->others) {
-		doc_key(doc, state->section, "sni", "%s backend=%s", guard->sni,
-		    backend);
-	} else {
-		doc_key(doc, state->section, "route", "%s%s%s%s%s backend=%s",
-		    guard->sni ? "sni=" : "", guard->sni ? guard->sni : "",
-		    tls ? guard->sni ? " tls=" : "tls=" : "",
-		    tls ? guard->tls : "",
-		    guard->sni || tls ? guard->others
-		    : *guard->others  ? guard->others + 1
-		                      : "",
-		    backend);
-	}
-}
 
 /* The condition that a variable stands for. */
 enum subject {
@@ -125,25 +66,79 @@ names_of_key(struct map_state *state, const char *key, struct words *names)
 	return true;
 }
 
-static void
-nginx_put_names(struct map_state *state, const struct ngx_item *entry,
-    struct guard guard, const char *value)
+/* Returns whether the key matches the name, as nginx compares them. */
+static bool
+key_covers(const char *key, const char *name)
 {
+	size_t n = strlen(name), m;
+
+	if (*key == '~' || strcasecmp(key, name) == 0)
+		return *key != '~';
+	if (strncmp(key, "*.", 2) != 0 && *key != '.')
+		return false;
+	key += *key == '*';
+	m = strlen(key);
+	return (n >= m && strcasecmp(name + n - m, key) == 0) ||
+	       strcasecmp(name, key + 1) == 0;
+}
+
+static bool
+has_flag(const struct ngx_item *map, const char *flag)
+{
+	const struct ngx_item *item = ngx_find(map, flag);
+
+	return item && item->words.n == 1;
+}
+
+/* Returns whether an entry that nginx prefers has the name: names and wildcards
+ * precede expressions, which are tried in their order. */
+static bool
+is_hidden(struct map_state *state, const struct ngx_item *map, size_t nth,
+    const char *name)
+{
+	for (size_t i = 0; i < map->n; i++) {
+		const struct ngx_item *other = &map->children[i];
+		struct words names = {.n = 0};
+
+		if (other->words.n < 2)
+			continue;
+		if (key_covers(other->words.word[0], name))
+			return true;
+		if (i < nth && other->words.word[0][0] == '~' &&
+		    names_of_key(state, other->words.word[0], &names))
+			for (size_t j = 0; j < names.n; j++)
+				if (key_covers(names.word[j], name))
+					return true;
+	}
+	return false;
+}
+
+static void
+nginx_put_names(struct map_state *state, const struct ngx_item *map, size_t nth,
+    struct guard guard)
+{
+	const struct ngx_item *entry = &map->children[nth];
+	const char *key = ngx_word(entry, 0), *value = ngx_word(entry, 1);
 	struct words names = {.n = 0};
 
 	if (guard.sni) {
-		lose_entry(state, entry, "the name is tested twice");
+		ngx_lose_entry(state, entry, "the name is tested twice");
 		return;
 	}
-	if (!names_of_key(state, ngx_word(entry, 0), &names)) {
-		lose_entry(state, entry,
+	/* Without `hostnames`, such a key is no wildcard, and no name. */
+	if ((*key == '*' || *key == '.') && !has_flag(map, "hostnames"))
+		return;
+	if (!names_of_key(state, key, &names)) {
+		ngx_lose_entry(state, entry,
 		    "names are whole, or *.NAME for all below one; write sni = "
 		    "NAME backend=BACKEND");
 		return;
 	}
 	for (size_t i = 0; i < names.n; i++) {
+		if (*key == '~' && is_hidden(state, map, nth, names.word[i]))
+			continue;
 		guard.sni = names.word[i];
-		put_value(state, entry, &guard, value);
+		ngx_put_value(state, entry, &guard, value);
 	}
 }
 
@@ -164,7 +159,8 @@ protocol_of(struct map_state *state, const char *key)
 }
 
 static const char *
-condition_of(struct map_state *state, enum subject subject, const char *key)
+condition_of(
+    struct map_state *state, enum subject subject, const char *key, bool geo)
 {
 	struct arena *arena = &state->file->doc->arena;
 	const char *value = NULL;
@@ -174,7 +170,8 @@ condition_of(struct map_state *state, enum subject subject, const char *key)
 		value = protocol_of(state, key);
 	else if (subject == ABOUT_PORT && value_number(key, &port))
 		value = key;
-	else if (subject == ABOUT_SRC || subject == ABOUT_DST)
+	else if ((subject == ABOUT_SRC || subject == ABOUT_DST) &&
+	         (geo || !strchr(key, '/')))
 		value = value_range(arena, key, &value) ? value : NULL;
 	if (!value || strchr(value, ','))
 		return NULL;
@@ -186,61 +183,106 @@ condition_of(struct map_state *state, enum subject subject, const char *key)
 	    value);
 }
 
-static void
-put_entry(struct map_state *state, enum subject subject,
-    const struct ngx_item *entry, struct guard guard)
+/* Returns whether the entry's map is about the protocol that was agreed on, and
+ * not about those that the client offers. */
+static bool
+is_negotiated(struct map_state *state, const struct ngx_item *entry)
 {
-	struct arena *arena = &state->file->doc->arena;
-	const char *key = ngx_word(entry, 0), *value = ngx_word(entry, 1);
-	const char *condition;
+	for (size_t i = 0; i < state->file->stream->n; i++) {
+		const struct ngx_item *map = &state->file->stream->children[i];
 
-	if (subject == ABOUT_SNI && *key) {
-		nginx_put_names(state, entry, guard, value);
-		return;
+		if (entry >= map->children && entry < map->children + map->n)
+			return strcmp(ngx_word(map, 1), "$ssl_alpn_protocol") ==
+			       0;
 	}
-	if (subject == ABOUT_SNI) {
-		/* Clients without a name are those that are left. */
-		put_value(state, entry, &guard, value);
-		return;
-	}
-	if (subject == ABOUT_TLS) {
-		const char *tls = *key ? "yes" : "no";
-
-		if (guard.tls && strcmp(guard.tls, tls) != 0)
-			return;
-		guard.tls = tls;
-		put_value(state, entry, &guard, value);
-		return;
-	}
-	condition = condition_of(state, subject, key);
-	if (!condition) {
-		lose_entry(state, entry,
-		    "write route = CONDITION "
-		    "backend=NAME");
-		return;
-	}
-	guard.others = arena_printf(arena, "%s%s", guard.others, condition);
-	put_value(state, entry, &guard, value);
+	return false;
 }
 
-/* Returns whether another entry says the same about TLS: one for an earlier
- * version, or the default. */
-static bool
-nginx_is_repeated(const struct ngx_item *map, size_t nth, enum subject subject)
+static void
+put_entry(struct map_state *state, enum subject subject,
+    const struct ngx_item *entry, struct guard guard, bool geo)
 {
-	const struct ngx_item *entry = &map->children[nth];
-	const struct ngx_item *otherwise = ngx_find(map, "default");
+	const char *key = ngx_word(entry, 0), *value = ngx_word(entry, 1);
+	const char *condition = condition_of(state, subject, key, geo);
 
-	if (subject == ABOUT_TLS && otherwise &&
-	    strcmp(ngx_word(entry, 1), ngx_word(otherwise, 1)) == 0)
-		return true;
+	if (!condition) {
+		ngx_lose_entry(
+		    state, entry, "write route = CONDITION backend=NAME");
+		return;
+	}
+	if (subject == ABOUT_ALPN && *key != '~' &&
+	    !is_negotiated(state, entry))
+		ngx_lost(state->file, state->section, entry, LOSS_CLIENTS, NULL,
+		    "alpn=PROTOCOL also holds for clients that offer others "
+		    "besides");
+	guard.others = arena_printf(
+	    &state->file->doc->arena, "%s%s", guard.others, condition);
+	ngx_put_value(state, entry, &guard, value);
+}
 
-	for (size_t i = 0; subject == ABOUT_TLS && i < nth; i++)
-		if (map->children[i].words.n > 0 && *ngx_word(entry, 0) &&
-		    *ngx_word(&map->children[i], 0) &&
-		    !ngx_is(&map->children[i], "default"))
-			return true;
-	return false;
+/* Writes a map over names: these, then what has none, and the default. */
+static void
+put_name_map(struct map_state *state, const struct ngx_item *map,
+    const struct guard *guard)
+{
+	const struct ngx_item *none = ngx_entry_of(map, "");
+	const struct ngx_item *others = ngx_entry_of(map, "default");
+	struct guard plain = *guard;
+
+	for (size_t i = 0; i < map->n; i++) {
+		const struct ngx_item *entry = &map->children[i];
+
+		if (entry->words.n == 0)
+			doc_comment(state->file->doc, entry->text);
+		else if (entry->words.n >= 2 && *ngx_word(entry, 0) &&
+		         !ngx_is(entry, "default"))
+			nginx_put_names(state, map, i, *guard);
+	}
+	if (!guard->sni &&
+	    strcmp(ngx_value_of(none), ngx_value_of(others)) != 0) {
+		ngx_lost(state->file, state->section, none ? none : map,
+		    LOSS_CLIENTS, none ? NULL : "\"\"",
+		    "TLS clients that name nothing get the default");
+		plain.tls = "no";
+		if (!guard->tls || guard->tls[0] == 'n')
+			ngx_put_value(state, none, &plain, ngx_value_of(none));
+	}
+	if (!guard->tls || guard->tls[0] == 'y')
+		ngx_put_key(state, map, guard, "default");
+}
+
+/* Writes a map over versions: clients without TLS, and those with it. */
+static void
+put_version_map(struct map_state *state, const struct ngx_item *map,
+    const struct guard *guard)
+{
+	const struct ngx_item *plain = ngx_entry_of(map, "");
+	const struct ngx_item *tls = ngx_entry_of(map, "TLSv1.3");
+	struct guard inner = *guard;
+	bool differ = strcmp(ngx_value_of(plain), ngx_value_of(tls)) != 0;
+
+	for (size_t i = 0; i < map->n; i++) {
+		const struct ngx_item *entry = &map->children[i];
+		const char *key = entry->words.n > 0 ? ngx_word(entry, 0) : "";
+
+		if (entry->words.n == 0)
+			doc_comment(state->file->doc, entry->text);
+		else if (entry != plain && *key && !ngx_is(entry, "volatile") &&
+		         strcmp(ngx_value_of(entry), ngx_value_of(tls)) != 0)
+			ngx_lose_entry(state, entry,
+			    "routes know TLS and no TLS, and no versions; "
+			    "these "
+			    "clients get what those with TLS 1.3 do");
+	}
+	if (differ && !guard->sni && (!guard->tls || guard->tls[0] == 'n')) {
+		inner.tls = "no";
+		ngx_put_value(
+		    state, plain ? plain : map, &inner, ngx_value_of(plain));
+	}
+	inner.tls = differ && !guard->sni ? "yes" : guard->tls;
+	if (!differ || !guard->tls || guard->tls[0] == 'y')
+		ngx_put_value(
+		    state, tls ? tls : map, &inner, ngx_value_of(tls));
 }
 
 static bool
@@ -269,185 +311,81 @@ put_ranges(struct map_state *state, const struct ngx_item *geo,
 
 			if (!is_flag(entry) && !ngx_is(entry, "default") &&
 			    nginx_bits_of(entry) == bits)
-				put_entry(state, ABOUT_SRC, entry, *guard);
+				put_entry(
+				    state, ABOUT_SRC, entry, *guard, true);
 		}
 }
 
-/* Writes the value of a map whose variable is always empty. */
+/* Writes a map over addresses, ports or protocols, or a geo. */
 static void
-put_empty(struct map_state *state, const struct ngx_item *map,
-    const struct guard *guard)
+put_plain_map(struct map_state *state, const struct ngx_item *map,
+    enum subject subject, const struct guard *guard)
 {
-	const struct ngx_item *found = NULL;
+	bool geo = ngx_is(map, "geo");
 
+	if (geo)
+		put_ranges(state, map, guard);
 	for (size_t i = 0; i < map->n; i++) {
 		const struct ngx_item *entry = &map->children[i];
 
-		words_read_all(&entry->words, 0);
-		if (entry->words.n == 2 && !*ngx_word(entry, 0))
-			found = entry;
-		else if (!found && ngx_is(entry, "default"))
-			found = entry;
+		if (entry->words.n == 0)
+			doc_comment(state->file->doc, entry->text);
+		else if (ngx_is(entry, "include"))
+			ngx_lose_entry(state, entry, "the file was not read");
+		else if (geo &&
+		         (ngx_is(entry, "proxy") || ngx_is(entry, "delete")))
+			ngx_lose_entry(state, entry,
+			    "a route has ranges, without exceptions");
+		else if (!geo && entry->words.n >= 2 && *ngx_word(entry, 0) &&
+		         !ngx_is(entry, "default"))
+			put_entry(state, subject, entry, *guard, false);
 	}
-	if (found)
-		put_value(state, found, guard, ngx_word(found, 1));
+	ngx_put_key(state, map, guard, "default");
 }
 
+/* Writes the values of the inner map, each by way of the outer one. */
 static void
-put_map(struct map_state *state, const struct ngx_item *map,
+put_through(struct map_state *state, const struct ngx_item *map,
+    const struct ngx_item *inner, const struct guard *guard)
+{
+	struct through *through =
+	    arena_alloc(&state->file->doc->arena, sizeof(*through));
+	struct guard next = *guard;
+
+	*through = (struct through){map, guard->through};
+	next.through = through;
+	ngx_put_map(state, inner, &next);
+}
+
+void
+ngx_put_map(struct map_state *state, const struct ngx_item *map,
     const struct guard *guard)
 {
 	bool geo = ngx_is(map, "geo");
 	const char *variable =
 	    geo && map->words.n == 2 ? "$remote_addr" : ngx_word(map, 1);
 	enum subject subject = subject_of(variable);
+	const struct ngx_item *inner_map = ngx_find_map(state->file, variable);
 	struct guard inner = *guard;
-	const struct ngx_item *otherwise = NULL;
 
 	inner.depth++;
 	words_read_all(&map->words, 1);
-	if (subject == ABOUT_NOTHING || inner.depth > DEPTH_MAX) {
-		lose_entry(state, map,
-		    "routes know sni, alpn, tls, src, dst and port");
-		return;
-	}
-	if (strncmp(variable, "$ssl_preread_", 13) == 0 &&
-	    !ngx_is_on(state->file, state->server, "ssl_preread")) {
-		put_empty(state, map, &inner);
-		return;
-	}
-	if (geo)
-		put_ranges(state, map, &inner);
 	for (size_t i = 0; i < map->n; i++) {
-		const struct ngx_item *entry = &map->children[i];
-
-		if (entry->words.n == 0)
-			doc_comment(state->file->doc, entry->text);
-		else if (ngx_is(entry, "default"))
-			otherwise = entry;
-		else if (ngx_is(entry, "include"))
-			lose_entry(state, entry, "the file was not read");
-		else if (geo &&
-		         (ngx_is(entry, "proxy") || ngx_is(entry, "delete")))
-			lose_entry(state, entry,
-			    "a route has ranges, without exceptions");
-		else if (!geo && !is_flag(entry) &&
-		         *ngx_word(entry, 0) == '\0' && subject == ABOUT_SNI &&
-		         !otherwise)
-			otherwise = entry;
-		else if (!geo && !is_flag(entry) &&
-		         !nginx_is_repeated(map, i, subject))
-			put_entry(state, subject, entry, inner);
+		(void)ngx_word(&map->children[i], 0);
+		(void)ngx_word(&map->children[i], 1);
 	}
-	if (otherwise)
-		put_value(state, otherwise, &inner, ngx_word(otherwise, 1));
-}
-
-/* Writes the shares of `split_clients KEY $variable { 10% a; * b; }`. */
-static void
-nginx_put_split(struct map_state *state, const struct ngx_item *split,
-    const struct guard *guard)
-{
-	double left = 100;
-
-	words_read_all(&split->words, 1);
-	if (guard->sni || guard->tls || *guard->others) {
-		lose_entry(state, split, "routes have no shares");
-		return;
-	}
-	ngx_lost(state->file, state->section, split, LOSS_CLIENTS, NULL,
-	    "shares are drawn for each session, not by %s", ngx_word(split, 1));
-	for (size_t i = 0; i < split->n; i++) {
-		const struct ngx_item *entry = &split->children[i];
-		bool rest = ngx_is(entry, "*");
-		double share = rest ? left : atof(ngx_word(entry, 0));
-		const char *reason, *backend;
-
-		if (entry->words.n < 2)
-			continue;
-		backend = ngx_backend(state->file, state->server,
-		    arena_printf(&state->file->doc->arena, "%s%s",
-		        ngx_word(entry, 1), state->suffix),
-		    &reason);
-		left -= share;
-		if (!backend) {
-			lose_entry(state, entry, reason);
-			continue;
-		}
-		share = share < 0 ? 0 : share > 100 ? 100 : share;
-		doc_key(state->file->doc, state->section, "backend",
-		    "%s weight=%u", backend, (unsigned)(share + 0.5));
-		state->n++;
-	}
-}
-
-static const struct ngx_item *
-find_map(const struct ngx_file *file, const char *variable)
-{
-	for (size_t i = 0; i < file->stream->n; i++) {
-		const struct ngx_item *item = &file->stream->children[i];
-
-		if (item->is_block &&
-		    (ngx_is(item, "map") || ngx_is(item, "geo") ||
-		        ngx_is(item, "split_clients")) &&
-		    strcmp(item->words.word[item->words.n - 1], variable) == 0)
-			return item;
-	}
-	return NULL;
-}
-
-/* Writes the value of a proxy_pass, or of an entry of a map. */
-static void
-put_value(struct map_state *state, const struct ngx_item *entry,
-    const struct guard *guard, const char *value)
-{
-	struct arena *arena = &state->file->doc->arena;
-	const struct ngx_item *map =
-	    value[0] == '$' ? find_map(state->file, value) : NULL;
-	const char *reason = NULL, *backend;
-	bool nested = guard->depth > 1 || (map && guard->depth > 0);
-
-	if (nested && state->n_nested++ >= NESTED_MAX) {
-		lose_entry(state, entry,
-		    "maps in maps would become more than 5000 routes; write "
-		    "one map");
-		return;
-	}
-	if (map && ngx_is(map, "split_clients")) {
-		nginx_put_split(state, map, guard);
-		return;
-	}
-	if (map) {
-		put_map(state, map, guard);
-		return;
-	}
-	backend = ngx_backend(state->file, state->server,
-	    arena_printf(arena, "%s%s", value, state->suffix), &reason);
-	if (backend)
-		put_backend(state, guard, backend);
+	if ((subject == ABOUT_NOTHING && !inner_map) || inner.depth > DEPTH_MAX)
+		ngx_lose_entry(state, map,
+		    "routes know sni, alpn, tls, src, dst and port");
+	else if (inner_map)
+		put_through(state, map, inner_map, &inner);
+	else if (strncmp(variable, "$ssl_preread_", 13) == 0 &&
+	         !ngx_is_on(state->file, state->server, "ssl_preread"))
+		ngx_put_key(state, map, &inner, "");
+	else if (subject == ABOUT_SNI)
+		put_name_map(state, map, &inner);
+	else if (subject == ABOUT_TLS)
+		put_version_map(state, map, &inner);
 	else
-		lose_entry(state, entry, reason);
-}
-
-size_t
-ngx_routes(struct ngx_file *file, struct ini_section *section,
-    const struct ngx_item *server, const struct ngx_item *pass)
-{
-	struct map_state state = {.file = file,
-	    .section = section,
-	    .server = server,
-	    .pass = pass,
-	    .suffix = ""};
-	struct guard guard = {.others = ""};
-	const char *target = ngx_word(pass, 1);
-	const char *colon = target[0] == '$' ? strchr(target, ':') : NULL;
-
-	if (colon) {
-		state.suffix = colon;
-		target = arena_copy(
-		    &file->doc->arena, target, (size_t)(colon - target));
-	}
-	(void)ngx_is_on(file, server, "ssl_preread");
-	put_value(&state, pass, &guard, target);
-	return state.n;
+		put_plain_map(state, map, subject, &inner);
 }

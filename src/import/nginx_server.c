@@ -11,7 +11,7 @@ struct server_block {
 	const struct ngx_item *item;
 	struct ini_section *section;
 	const char *name, *tls;
-	bool tls_lost, accepts_proxy;
+	bool tls_lost, accepts_proxy, trusts;
 	size_t n_listens;
 };
 
@@ -32,8 +32,6 @@ listen_address(struct ngx_file *file, const char *word, const char **ret_reason)
 	host = arena_copy(arena, word, (size_t)(colon - word));
 	if (strcmp(host, "*") == 0)
 		return arena_printf(arena, "0.0.0.0%s", colon);
-	if (strcmp(host, "localhost") == 0)
-		return arena_printf(arena, "127.0.0.1%s", colon);
 	if (host[0] == '[')
 		return doc_word(file->doc, word);
 	*ret_reason = "listen takes no host names; write the address";
@@ -61,11 +59,18 @@ static void
 listen_setting(struct server_block *server, const struct ngx_item *item,
     const char *word, struct arena_text *options)
 {
-	static const char *const same[][2] = {{"backlog=", "backlog"},
+	static const char *const same[][2] = {
 	    {"rcvbuf=", "rcvbuf"}, {"sndbuf=", "sndbuf"}, {"fastopen=", "tfo"}};
 	struct arena *arena = &server->file->doc->arena;
 	const char *keepalive;
 
+	if (strncmp(word, "backlog=", 8) == 0) {
+		word = value_up_to(arena, word + 8, 65535);
+		/* -1 is the kernel's own. */
+		if (word)
+			arena_text_printf(arena, options, " backlog=%s", word);
+		return;
+	}
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
 		size_t n = strlen(same[i][0]);
 
@@ -131,6 +136,7 @@ nginx_listen_options(struct server_block *server, const struct ngx_item *item,
 				return false;
 			}
 			arena_text_printf(arena, options, " tls=%s", tls);
+			server->tls = tls;
 		} else {
 			listen_setting(server, item, word, options);
 		}
@@ -139,21 +145,17 @@ nginx_listen_options(struct server_block *server, const struct ngx_item *item,
 }
 
 static void
-put_listen(struct server_block *server, const struct ngx_item *item)
+put_address(struct server_block *server, const struct ngx_item *item,
+    const char *word, const char *options)
 {
 	struct ngx_file *file = server->file;
-	struct arena_text options = {NULL, 0, 0};
-	const char *reason, *address;
+	const char *reason, *address = listen_address(file, word, &reason);
 
-	address = listen_address(file, ngx_word(item, 1), &reason);
 	if (!address) {
 		ngx_lost(file, server->section, item, LOSS_CLIENTS, NULL, "%s",
 		    reason);
 		return;
 	}
-	arena_text_add(&file->doc->arena, &options, "", 0);
-	if (!nginx_listen_options(server, item, &options))
-		return;
 	if (words_has(&file->listens, address)) {
 		ngx_lost(file, server->section, item, LOSS_CLIENTS, NULL,
 		    "another frontend listens there; write its sni = NAME "
@@ -161,11 +163,29 @@ put_listen(struct server_block *server, const struct ngx_item *item)
 		return;
 	}
 	words_add(&file->doc->arena, &file->listens, address);
-	doc_key(file->doc, server->section, "listen", "%s%s", address,
-	    options.data);
+	doc_key(file->doc, server->section, "listen", "%s%s", address, options);
 	server->n_listens++;
 }
 
+static void
+put_listen(struct server_block *server, const struct ngx_item *item)
+{
+	struct ngx_file *file = server->file;
+	struct arena_text options = {NULL, 0, 0};
+	const char *word = ngx_word(item, 1);
+
+	arena_text_add(&file->doc->arena, &options, "", 0);
+	if (!nginx_listen_options(server, item, &options))
+		return;
+	/* nginx listens at all addresses of the name. */
+	if (strncmp(word, "localhost:", 10) == 0) {
+		put_address(server, item,
+		    arena_printf(&file->doc->arena, "127.0.0.1%s", word + 9),
+		    options.data);
+		word = arena_printf(&file->doc->arena, "[::1]%s", word + 9);
+	}
+	put_address(server, item, word, options.data);
+}
 /* Writes `allow` and `deny` of the server, or else of the stream, in their
  * order. */
 static void
@@ -197,6 +217,37 @@ nginx_put_access(struct server_block *server)
 	}
 }
 
+/* Returns how many server blocks count in the zone. */
+static size_t
+count_users(const struct ngx_file *file, const char *zone)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < file->stream->n; i++) {
+		const struct ngx_item *server = &file->stream->children[i];
+		const struct ngx_item *block =
+		    ngx_find(server, "limit_conn") ? server : file->stream;
+		bool uses = false;
+
+		for (size_t j = 0; j < block->n; j++)
+			uses |=
+			    ngx_is(&block->children[j], "limit_conn") &&
+			    strcmp(ngx_word(&block->children[j], 1), zone) == 0;
+		n += uses && ngx_is(server, "server") && server->is_block;
+	}
+	return n;
+}
+
+/* Returns whether the server listens at a range of ports, or at all
+ * addresses. */
+static bool
+has_port_range(const struct ngx_item *server)
+{
+	const struct ngx_item *listen = ngx_find(server, "listen");
+
+	return listen && strchr(ngx_word(listen, 1), '-');
+}
+
 /* Writes the limit for `limit_conn ZONE NUMBER`; `limit_conn_zone KEY
  * zone=ZONE:SIZE` says what it counts. */
 static void
@@ -205,6 +256,11 @@ nginx_put_limit(struct server_block *server, const struct ngx_item *item)
 	struct ngx_file *file = server->file;
 	const char *zone = ngx_word(item, 1), *key = NULL;
 	uint64_t n;
+
+	if (ngx_is_on(file, server->item, "limit_conn_dry_run")) {
+		words_read_all(&item->words, 1);
+		return;
+	}
 
 	for (size_t i = 0; i < file->stream->n; i++) {
 		const struct ngx_item *z = &file->stream->children[i];
@@ -222,13 +278,17 @@ nginx_put_limit(struct server_block *server, const struct ngx_item *item)
 		return;
 	}
 	n = n > 1048576 ? 1048576 : n;
+	if (count_users(file, zone) > 1)
+		ngx_lost(file, server->section, item, LOSS_CLIENTS, NULL,
+		    "each frontend counts for itself; in nginx all servers "
+		    "with this zone count together");
 	if (strcmp(key, "$binary_remote_addr") == 0 ||
 	    strcmp(key, "$remote_addr") == 0)
 		doc_key(file->doc, server->section, "limit",
 		    "sessions=%u prefix6=128 action=close", (unsigned)n);
-	else if (strcmp(key, "$server_port") == 0 ||
-	         strcmp(key, "$server_addr") == 0 ||
-	         strcmp(key, "$protocol") == 0)
+	else if ((strcmp(key, "$server_port") == 0 ||
+	             strcmp(key, "$server_addr") == 0) &&
+	         server->n_listens == 1 && !has_port_range(server->item))
 		doc_key(file->doc, server->section, "limit",
 		    "sessions=%u per=frontend action=close", (unsigned)n);
 	else
@@ -256,10 +316,13 @@ rate_of(struct ngx_file *file, const struct ngx_item *item)
 	size_t n = strspn(word, "0123456789");
 	char unit = word[n];
 
-	if (n == 0 || (unit && word[n + 1]) || n == strspn(word, "0"))
+	if (n == strspn(word, "0") && n == strlen(word) && n > 0)
 		return NULL;
-	if (unit && !strchr("kKmMgG", unit))
+	if (n == 0 || (unit && (word[n + 1] || !strchr("kKmMgG", unit)))) {
+		ngx_lost(file, file->defaults, item, LOSS_CLIENTS, NULL,
+		    "write bandwidth = in=RATE out=RATE per=session");
 		return NULL;
+	}
 	return arena_printf(&file->doc->arena, "%.*s%s/s", (int)n, word,
 	    !unit                        ? "B"
 	    : unit == 'k' || unit == 'K' ? "KiB"
@@ -296,6 +359,28 @@ put_time(struct server_block *server, const char *directive, const char *key)
 		doc_key(file->doc, server->section, key, "%s", own);
 }
 
+/* nginx without set_real_ip_from ignores the addresses in PROXY headers.  A
+ * server whose rules are about addresses would let clients name their own. */
+static void
+report_trust(struct server_block *server)
+{
+	struct ngx_file *file = server->file;
+	static const char *const rules[] = {"allow", "deny", "limit_conn"};
+	const struct ngx_item *listen = ngx_find(server->item, "listen");
+
+	for (size_t i = 0; i < 3; i++)
+		if (ngx_setting(file, server->item, rules[i]))
+			server->trusts = true;
+	ngx_lost(file, server->section, listen,
+	    server->trusts ? LOSS_CLIENTS : LOSS_SERVERS, NULL,
+	    server->trusts
+	        ? "left out: the rules would judge the address in the header, "
+	          "which the peer chooses; nginx without set_real_ip_from "
+	          "judges the peer's own"
+	        : "addresses are those of the header; nginx without "
+	          "set_real_ip_from ignores them");
+}
+
 /* Writes the settings for sessions of the frontend. */
 static void
 put_settings(struct server_block *server)
@@ -317,6 +402,8 @@ put_settings(struct server_block *server)
 			from_item = from_item ? from_item : item;
 		}
 	}
+	if (from.n == 0 && server->accepts_proxy)
+		report_trust(server);
 	if (from.n > 0 && server->accepts_proxy) {
 		doc_key(file->doc, server->section, "proxy_from", "%s",
 		    words_join(&file->doc->arena, &from, 0, " "));
@@ -330,6 +417,9 @@ put_settings(struct server_block *server)
 	put_time(server, "proxy_timeout", "timeout_client");
 	put_time(server, "proxy_timeout", "timeout_client_fin");
 	put_time(server, "ssl_handshake_timeout", "timeout_handshake");
+	if (server->tls &&
+	    !ngx_setting(file, server->item, "ssl_handshake_timeout"))
+		doc_key(file->doc, server->section, "timeout_handshake", "1m");
 	put_time(server,
 	    ngx_find(server->item, "preread_timeout")
 	        ? "preread_timeout"
@@ -388,6 +478,9 @@ nginx_frontend_name(struct ngx_file *file, const struct ngx_item *server)
 	const char *target = pass ? ngx_word(pass, 1) : "";
 	const char *port = listen ? strrchr(ngx_word(listen, 1), ':') : NULL;
 
+	/* Without another server at its address, any name is the server's. */
+	if (name)
+		words_read_all(&name->words, 1);
 	if (name && value_is_host_name(ngx_word(name, 1)))
 		return ngx_word(name, 1);
 	if (*target && !strchr("$0123456789[", *target) && !strchr(target, ':'))
@@ -427,7 +520,8 @@ ngx_server(struct ngx_file *file, const struct ngx_item *item)
 	for (size_t i = 0; i < item->n; i++)
 		put_item(&server, &item->children[i]);
 	put_settings(&server);
-	if (server.n_listens > 0 && pass)
+	(void)ngx_is_on(file, item, "proxy_half_close");
+	if (server.n_listens > 0 && pass && !server.trusts)
 		n_routes = ngx_routes(file, server.section, item, pass);
 	if (n_routes > 0) {
 		file->n_frontends++;
@@ -435,7 +529,8 @@ ngx_server(struct ngx_file *file, const struct ngx_item *item)
 	}
 	server.section->left_out = true;
 	ngx_lost(file, server.section, item, LOSS_CLIENTS, NULL,
-	    server.n_listens == 0
+	    server.trusts ? "it is left out"
+	    : server.n_listens == 0
 	        ? "it listens nowhere that can be converted, so it is left out"
 	        : "it has no backend, so it is left out");
 }

@@ -8,6 +8,9 @@
 
 #include "import/nginx.h"
 
+/* The most addresses of a name that become servers. */
+#define NAME_ADDRESSES 16
+
 /* A backend that was written. */
 struct ngx_backend {
 	struct ngx_backend *next;
@@ -60,13 +63,46 @@ server_address(struct ngx_file *file, const char *word)
 {
 	struct arena *arena = &file->doc->arena;
 
+	size_t n = strlen(word);
+
 	if (strncmp(word, "unix:", 5) == 0)
 		return word[5] == '/' ? doc_word(file->doc, word) : NULL;
+	/* The port that the client connected to. */
+	if (n > 13 && strcmp(word + n - 13, ":$server_port") == 0)
+		word = arena_copy(arena, word, n - 13);
+	else if (word[0] == '[' ? !strstr(word, "]:") : !strchr(word, ':'))
+		return NULL;
 	if (strchr(word, '$') || !doc_word(file->doc, word))
 		return NULL;
-	if (word[0] == '[' ? !strstr(word, "]:") : !strchr(word, ':'))
-		return NULL;
 	return arena_printf(arena, "%s", word);
+}
+
+/* Returns whether the server is given by a name, which may have several
+ * addresses. */
+static bool
+is_name(struct ngx_file *file, const char *address)
+{
+	const char *colon = strrchr(address, ':'), *range;
+
+	return strncmp(address, "unix:", 5) != 0 && address[0] != '[' &&
+	       colon &&
+	       !value_range(&file->doc->arena,
+	           arena_copy(
+	               &file->doc->arena, address, (size_t)(colon - address)),
+	           &range);
+}
+
+/* Writes a server, or as many as its name has addresses. */
+static void
+write_server(struct ngx_file *file, struct ini_section *section, size_t n,
+    const char *address, const char *options)
+{
+	if (is_name(file, address))
+		doc_key(file->doc, section, "servers", "server%zu- %d dns=%s%s",
+		    n, NAME_ADDRESSES, address, options);
+	else
+		doc_key(file->doc, section, "server", "server%zu %s%s", n,
+		    address, options);
 }
 
 /* Notes how the server's failures count.  All servers of a backend react alike,
@@ -101,8 +137,15 @@ upstream_options(struct upstream_state *state, const struct ngx_item *item)
 	if (state->max_weight > 0) {
 		if (!weight || !value_number(weight, &n))
 			n = 1;
-		if (state->max_weight > 256)
+		if (state->max_weight > 256) {
 			n = n * 256 / state->max_weight;
+			ngx_lost(state->file, state->section, item,
+			    LOSS_SERVERS,
+			    arena_printf(
+			        arena, "weight=%s", weight ? weight : "1"),
+			    "weights are at most 256; those of the upstream "
+			    "are divided");
+		}
 		arena_text_printf(
 		    arena, &text, " weight=%u", n < 1 ? 1 : (unsigned)n);
 	}
@@ -115,8 +158,7 @@ upstream_options(struct upstream_state *state, const struct ngx_item *item)
 		arena_text_printf(arena, &text, " backup");
 	if (words_has(&item->words, "down"))
 		arena_text_printf(arena, &text, " disabled");
-	if (words_has(&item->words, "resolve"))
-		arena_text_printf(arena, &text, " resolve=ttl");
+	(void)words_has(&item->words, "resolve"); /* sets follow the TTL */
 	return text.data;
 }
 
@@ -134,8 +176,8 @@ put_server(struct upstream_state *state, const struct ngx_item *item)
 	}
 	note_fails(state, item);
 	state->n++;
-	doc_key(file->doc, state->section, "server", "server%zu %s%s", state->n,
-	    address, upstream_options(state, item));
+	write_server(file, state->section, state->n, address,
+	    upstream_options(state, item));
 }
 
 /* Returns the hash_key for `hash KEY`, or NULL. */
@@ -252,9 +294,9 @@ put_failures(struct upstream_state *state)
 	if (state->n == 0)
 		return;
 	if (state->fails_differ)
-		doc_note(file->doc, state->section,
-		    "max_fails and fail_timeout of the first server are those "
-		    "of all");
+		ngx_lost(file, state->section, state->upstream, LOSS_CLIENTS,
+		    "max_fails, fail_timeout",
+		    "those of the first server are those of all");
 	if (strcmp(state->max_fails, "1") != 0 &&
 	    value_number(state->max_fails, &fails))
 		doc_key(file->doc, state->section, "eject_after", "%u",
@@ -340,6 +382,12 @@ add_retries(struct ngx_file *file, struct arena_text *text,
 	if (tries && value_number(ngx_word(tries, 1), &limit) && limit > 0 &&
 	    n > limit - 1)
 		n = limit - 1;
+	if (n > 10)
+		doc_default(file->doc, file->defaults, LOSS_CLIENTS,
+		    "proxy_next_upstream_tries 0",
+		    "%u servers are tried; lfproxy tries 11, write check = "
+		    "connect, which finds the others down",
+		    (unsigned)n + 1);
 	if (n != 3)
 		arena_text_printf(&file->doc->arena, text, "retries = %u\n",
 		    n > 10 ? 10 : (unsigned)n);
@@ -348,7 +396,7 @@ add_retries(struct ngx_file *file, struct arena_text *text,
 /* Returns the lines that the server block adds to its backend. */
 static const char *
 nginx_settings_of(struct ngx_file *file, const struct ngx_item *server,
-    size_t n_servers, const char *name)
+    size_t n_servers, const char *name, const char *target)
 {
 	struct arena *arena = &file->doc->arena;
 	struct arena_text text = {NULL, 0, 0};
@@ -371,8 +419,9 @@ nginx_settings_of(struct ngx_file *file, const struct ngx_item *server,
 		                                                      : "1");
 	if (ngx_is_on(file, server, "proxy_ssl"))
 		arena_text_printf(arena, &text, "tls = %s\n",
-		    ngx_server_tls(file, server,
-		        arena_printf(arena, "%.30s-servers", name)));
+		    ngx_server_tls(file, file->defaults, server,
+		        arena_printf(arena, "%.30s-servers", name),
+		        arena_copy(arena, target, strcspn(target, ":"))));
 	return text.data;
 }
 
@@ -400,13 +449,25 @@ give_settings(
 	    strlen(settings));
 }
 
+/* Returns how many servers are tried for it: a name hardly has more than four
+ * addresses. */
 static size_t
-nginx_count_servers(const struct ngx_item *upstream)
+count_addresses(struct ngx_file *file, const char *word)
+{
+	const char *address = server_address(file, word);
+
+	return address && is_name(file, address) ? 4 : 1;
+}
+
+static size_t
+nginx_count_servers(struct ngx_file *file, const struct ngx_item *upstream)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < upstream->n; i++)
-		n += ngx_is(&upstream->children[i], "server");
+		if (ngx_is(&upstream->children[i], "server"))
+			n += count_addresses(
+			    file, ngx_word(&upstream->children[i], 1));
 	return n;
 }
 
@@ -427,9 +488,10 @@ ngx_backend(struct ngx_file *file, const struct ngx_item *server,
 		                  : "there is no upstream of that name";
 		return NULL;
 	}
-	n = upstream ? nginx_count_servers(upstream) : 1;
-	settings =
-	    nginx_settings_of(file, server, n, upstream ? target : "tls");
+	n = upstream ? nginx_count_servers(file, upstream)
+	             : count_addresses(file, target);
+	settings = nginx_settings_of(
+	    file, server, n, upstream ? target : "tls", target);
 	for (backend = file->backends; backend; backend = backend->next) {
 		if (strcmp(backend->target, target) != 0)
 			continue;
@@ -443,8 +505,7 @@ ngx_backend(struct ngx_file *file, const struct ngx_item *server,
 	if (upstream)
 		put_upstream(file, backend->section, upstream);
 	else
-		doc_key(file->doc, backend->section, "server", "server1 %s",
-		    address);
+		write_server(file, backend->section, 1, address, "");
 	give_settings(file, backend, settings);
 	return backend->name;
 }

@@ -201,7 +201,7 @@ refuse() {
 @test "import: standard input is read where the file is -" {
 	run --separate-stderr "$CTL" import nginx - <<-END
 		events {}
-		stream { server { listen 80; proxy_pass 10.0.0.1:80; } }
+		stream { server { listen 80; proxy_half_close on; proxy_pass 10.0.0.1:80; } }
 	END
 	[ "$status" -eq 0 ]
 	[[ $output == *"backend = 10.0.0.1:80"* ]]

@@ -54,6 +54,11 @@ has() {
 	done
 }
 
+# lacks PATTERN: no line of the result matches.
+lacks() {
+	! grep -- "$1" <<<"$output" || fail "a line $1 in $output"
+}
+
 # says TEXT...: the result has each of the texts.
 says() {
 	local text
@@ -172,4 +177,134 @@ says() {
 		 server a 10.0.0.1:80 check
 	END
 	equal "reports" 1 "$(grep -c 'SERVERS: the check reads' <<<"$output")"
+}
+
+# nginx STATUS STREAM: a stream block with these lines.
+nginx() {
+	convert nginx "$1" <<-END
+		events {}
+		stream {
+		$(printf '%b' "$2")
+		}
+	END
+}
+
+# Both sides end together, unless the block says otherwise.
+FULL='proxy_half_close on; '
+
+@test "importrows: half-closed sessions of nginx are said to differ" {
+	nginx 1 'server { listen 7000; proxy_pass 10.0.0.1:80; }'
+	says "default: proxy_half_close off" "CLIENTS: one side"
+	nginx 0 "server { listen 7000; $FULL proxy_pass 10.0.0.1:80; }"
+	nginx 0 "$FULL server { listen 7000; proxy_pass 10.0.0.1:80; }"
+}
+
+@test "importrows: only failed connects count for max_fails" {
+	nginx 0 "$FULL upstream u { server 10.0.0.1:80; } server { listen 7000; proxy_pass u; }"
+	has "eject_after = 1" "eject_on = connect"
+}
+
+@test "importrows: a name of nginx becomes as many servers as it has addresses" {
+	nginx 0 "$FULL upstream u { server app.test:80 weight=2; } server { listen 7000; proxy_pass u; } server { listen 7001; proxy_pass db.test:81; }"
+	has "servers = server1- 16 dns=app.test:80 weight=2" \
+	    "servers = server1- 16 dns=db.test:81"
+}
+
+@test "importrows: names in a map without a default, and none, stay restricted" {
+	nginx 1 "$FULL map \$ssl_preread_server_name \$b { a.test 10.0.0.1:1; \"\" 10.0.0.2:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
+	has "sni = a.test backend=10.0.0.1:1" "route = tls=no backend=10.0.0.2:1"
+	lacks '^backend = '
+	says "CLIENTS: TLS clients that name nothing"
+}
+
+@test "importrows: without hostnames a key with a star is no wildcard" {
+	nginx 1 "$FULL map \$ssl_preread_server_name \$b { *.a.test 10.0.0.1:1; .b.test 10.0.0.1:1; c.test 10.0.0.1:1; default 10.0.0.2:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
+	has "sni = c.test backend=10.0.0.1:1" "backend = 10.0.0.2:1"
+	lacks '^sni = \*'
+	nginx 1 "$FULL map \$ssl_preread_server_name \$b { hostnames; *.a.test 10.0.0.1:1; ~^(x|y)\\\\\\\\.a\\\\\\\\.test\$ 10.0.0.3:1; default 10.0.0.2:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
+	has "sni = *.a.test backend=10.0.0.1:1"
+	lacks '^sni = x'
+}
+
+@test "importrows: without ssl_preread nothing is known of a hello" {
+	nginx 0 "$FULL map \$ssl_preread_server_name \$b { a.test 10.0.0.1:1; default 10.0.0.2:1; } server { listen 7000; proxy_pass \$b; }"
+	has "backend = 10.0.0.2:1"
+	lacks '^sni'
+}
+
+@test "importrows: versions of TLS that go elsewhere are said to be lost" {
+	nginx 1 "$FULL map \$ssl_preread_protocol \$b { \"\" 10.0.0.1:1; TLSv1.2 10.0.0.2:1; default 10.0.0.3:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
+	has "route = tls=no backend=10.0.0.1:1" "route = tls=yes backend=10.0.0.3:1"
+	says "TLSv1.2 10.0.0.2:1"
+	nginx 1 "$FULL map \$ssl_preread_protocol \$b { \"\" 10.0.0.1:1; ~TLS 10.0.0.2:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
+	says "~TLS 10.0.0.2:1"
+}
+
+@test "importrows: a map over a map, a port from a map, and the client's port" {
+	nginx 0 "$FULL geo \$who { 10.0.0.0/8 staff; default guest; } map \$who \$p { staff 8001; guest 8002; } server { listen 7000; proxy_pass 10.0.0.1:\$p; } server { listen 7001-7003; proxy_pass 10.0.0.2:\$server_port; }"
+	has "route = src=10.0.0.0/8 backend=10.0.0.1:8001" \
+	    "backend = 10.0.0.1:8002" "server = server1 10.0.0.2"
+}
+
+@test "importrows: clients that a nested map has nothing for are closed" {
+	nginx 1 "$FULL map \$ssl_preread_server_name \$b { a.test \$c; default 10.0.0.2:1; } map \$server_port \$c { 7000 10.0.0.1:1; } server { listen 7000-7001; ssl_preread on; proxy_pass \$b; }"
+	has "route = sni=a.test port=7000 backend=10.0.0.1:1" \
+	    "sni = a.test backend=reject" "backend = 10.0.0.2:1"
+}
+
+@test "importrows: a PROXY header without set_real_ip_from names no client" {
+	convert_left_out "server { listen 7000 proxy_protocol; $FULL allow 10.0.0.0/8; deny all; proxy_pass 10.0.0.1:80; }"
+	says "CLIENTS: left out: the rules would judge the address in the header"
+	lacks '^\[frontend 10.0.0.1'
+	nginx 1 "server { listen 7000 proxy_protocol; $FULL proxy_pass 10.0.0.1:80; }"
+	says "SERVERS: addresses are those of the header"
+}
+
+# convert_left_out SERVER: beside another server, which is converted.
+convert_left_out() {
+	nginx 1 "$1 server { listen 7009; $FULL proxy_pass 10.0.0.9:80; }"
+}
+
+@test "importrows: servers that count in one zone are said to count apart" {
+	nginx 1 "$FULL limit_conn_zone \$binary_remote_addr zone=z:1m; server { listen 7000; limit_conn z 5; proxy_pass 10.0.0.1:80; } server { listen 7001; limit_conn z 5; proxy_pass 10.0.0.1:80; }"
+	says "CLIENTS: each frontend counts for itself"
+	nginx 0 "$FULL limit_conn_zone \$binary_remote_addr zone=z:1m; server { listen 7000; limit_conn z 5; proxy_pass 10.0.0.1:80; }"
+	nginx 0 "$FULL limit_conn_zone \$binary_remote_addr zone=z:1m; limit_conn_dry_run on; server { listen 7000; limit_conn z 5; proxy_pass 10.0.0.1:80; }"
+	lacks '^limit'
+}
+
+@test "importrows: settings of nginx's TLS become those of lfproxy" {
+	nginx 0 "$FULL server { listen 7000 ssl; ssl_certificate @DIR@/rsa.pem; ssl_certificate_key @DIR@/rsa.pem; ssl_ecdh_curve P-384; ssl_conf_command Ciphersuites TLS_AES_256_GCM_SHA384; proxy_pass 10.0.0.1:80; }"
+	has "curves = P-384" "ciphersuites = TLS_AES_256_GCM_SHA384" \
+	    "ciphers = HIGH:!aNULL:!MD5" "timeout_handshake = 1m"
+	nginx 1 "$FULL server { listen 7000 ssl; ssl_certificate @DIR@/rsa.pem; ssl_certificate_key @DIR@/rsa.pem; ssl_conf_command Options KTLS; proxy_pass 10.0.0.1:80; }"
+	says "ssl_conf_command Options KTLS"
+	nginx 0 "$FULL ssl_ecdh_curve P-384; server { listen 7000; proxy_pass 10.0.0.1:80; }"
+	nginx 0 "$FULL upstream app { server 10.0.0.1:443; } server { listen 7000; proxy_ssl on; proxy_ssl_verify on; proxy_ssl_trusted_certificate @DIR@/ca.pem; proxy_pass app; }"
+	has "name = app" "depth = 1"
+}
+
+@test "importrows: a backlog beyond what lfproxy takes, and the addresses of localhost" {
+	nginx 0 "$FULL server { listen localhost:7000 backlog=65536; proxy_pass 10.0.0.1:80; }"
+	has "listen = 127.0.0.1:7000 backlog=65535" "listen = [::1]:7000 backlog=65535"
+}
+
+@test "importrows: more servers than retries reach are said to be out of reach" {
+	nginx 1 "$FULL upstream u { $(for i in $(seq 15); do printf 'server 10.0.0.%s:80; ' "$i"; done) } server { listen 7000; proxy_pass u; }"
+	says "CLIENTS: 15 servers are tried"
+}
+
+@test "importrows: small shares of split_clients are kept" {
+	nginx 1 "$FULL split_clients \$remote_addr \$b { 0.1% 10.0.0.1:80; * 10.0.0.2:80; } server { listen 7000; proxy_pass \$b; }"
+	has "backend = 10.0.0.1:80 weight=1" "backend = 10.0.0.2:80 weight=256"
+	says "rounded to 1 of 256"
+}
+
+@test "importrows: what keeps all servers from being converted is named" {
+	printf 'events {}\nstream {\n server {\n listen 7000;\n proxy_pass $x:80;\n }\n}\n' \
+	    >"$T/in.conf"
+	run --separate-stderr "$CTL" import nginx "$T/in.conf"
+	equal "the status" 2 "$status"
+	[ -z "$output" ]
+	[[ $stderr == *"in.conf:5: proxy_pass \$x:80: "* ]] || fail "$stderr"
 }

@@ -22,6 +22,7 @@ EXCEPT = {
         r'.*(?:split|%|\* )',  # shares are reported as a whole
         '.*(?:http|return|server_name|upstream app)',  # in a block that is lost
         r'proxy_pass (?:nowhere|local|10\.0\.6\.1:123)|ssl_preread on;$',
+        'tcp_nodelay|preread_timeout',  # without effect
     ],
 }
 
