@@ -120,6 +120,8 @@ void build_starttls_warnings(
 void build_port_warnings(const struct spec *spec, struct err_list *warnings);
 
 /* Adds an error for each cycle of fallbacks of the frontend. */
+void build_check_tables(const struct spec *spec,
+    const struct frontend_spec *frontend, struct err_list *errors);
 void build_check_fallbacks(const struct spec *spec,
     const struct frontend_spec *frontend, struct err_list *errors);
 

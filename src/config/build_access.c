@@ -150,7 +150,8 @@ warn_of_no_deny(const struct frontend_spec *f, struct err_list *warnings)
 
 /* -- limits -- */
 
-/* Returns whether both limits count the same clients in the same way. */
+/* Returns whether a counts the clients of b in the same way, and perhaps more
+ * of them. */
 static bool
 count_alike(const struct limit_spec *a, const struct limit_spec *b)
 {
@@ -158,7 +159,7 @@ count_alike(const struct limit_spec *a, const struct limit_spec *b)
 	const struct list_use *list_a = limit_spec_list(a, &for_a);
 	const struct list_use *list_b = limit_spec_list(b, &for_b);
 
-	return a->per == b->per && for_a == for_b &&
+	return a->per == b->per && for_a == for_b && !b->table &&
 	       (!list_a || list_a->list == list_b->list) &&
 	       (a->per != LIMIT_PER_SOURCE ||
 	           (a->prefix4 == b->prefix4 && a->prefix6 == b->prefix6 &&
@@ -175,7 +176,7 @@ static bool
 rate_is_bound(const struct limit_spec *by, const struct limit_spec *limit)
 {
 	return limit->rate.count == 0 ||
-	       (by->rate.count > 0 &&
+	       (by->rate.count > 0 && by->count >= limit->count &&
 	           per_hour(by->rate.count, by->rate.unit) <=
 	               per_hour(limit->rate.count, limit->rate.unit) &&
 	           limit_spec_burst(by) <= limit_spec_burst(limit));
@@ -231,6 +232,59 @@ warn_of_limit(
 		    "'%s' on line %u is not higher; remove one",
 		    f->name, limit_spec_text(l, text),
 		    limit_spec_text(cover, other), cover->place.line);
+}
+
+/* -- tables that limits share -- */
+
+/* Returns the first limit before that one, of the frontend f and those before
+ * it, which names the same table; or NULL. */
+static const struct limit_spec *
+find_sharer(
+    const struct spec *spec, const struct frontend_spec *f, const char *table)
+{
+	for (const struct frontend_spec *g = spec->frontends; g <= f; g++)
+		for (size_t i = 0; i < g->limits_n; i++)
+			if (g->limits[i].table &&
+			    strcmp(g->limits[i].table, table) == 0)
+				return &g->limits[i];
+	return NULL;
+}
+
+static void
+check_table(const struct spec *spec, const struct frontend_spec *f,
+    const struct limit_spec *l, struct err_list *errors)
+{
+	const struct limit_spec *first = find_sharer(spec, f, l->table);
+	size_t unused;
+
+	if (name_table_find(INDEXED_TABLE(spec, frontends), l->table, &unused))
+		ERROR_AT(l, errors,
+		    "limit: table: '%s' is the name of a frontend, whose own "
+		    "limit has a table of that name; write another one",
+		    l->table);
+	if (first == l)
+		return;
+	if (first >= f->limits && first < l)
+		ERROR_AT(l, errors,
+		    "limit: table: another limit of [frontend %s], on line %u, "
+		    "counts in '%s'; a session would count twice",
+		    f->name, first->place.line, l->table);
+	else if (!limit_spec_counts_alike(first, l))
+		ERROR_AT(l, errors,
+		    "limit: table: the limit on line %u counts in '%s' in "
+		    "another way; limits that share a table have the same per, "
+		    "only, except, prefix4, prefix6 and size, and all of them "
+		    "or none have bytes",
+		    first->place.line, l->table);
+}
+
+void
+build_check_tables(const struct spec *spec, const struct frontend_spec *f,
+    struct err_list *errors)
+{
+	for (size_t i = 0; i < f->limits_n; i++)
+		if (f->limits[i].table)
+			check_table(spec, f, &f->limits[i], errors);
 }
 
 void

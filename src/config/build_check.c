@@ -308,6 +308,7 @@ build_check(
 		check_frontend(f, errors);
 		build_check_sni(spec, f, errors);
 		build_check_fallbacks(spec, f, errors);
+		build_check_tables(spec, f, errors);
 	}
 	build_check_listens(spec, errors);
 	for (size_t i = 0; i < spec->backends_n; i++) {

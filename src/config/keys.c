@@ -36,6 +36,8 @@ static const char *const frontend_scopes[] = {[BAND_SESSION] = "session",
 
 CHOICES(on_no_hellos, ON_NO_HELLO_CLOSE, [ON_NO_HELLO_CONTINUE] = "continue",
     [ON_NO_HELLO_CLOSE] = "close");
+CHOICES(limit_counts, LIMIT_COUNT_ALL, [LIMIT_COUNT_ACCEPTED] = "accepted",
+    [LIMIT_COUNT_ALL] = "all");
 CHOICES(splices, SPLICE_OFF, [SPLICE_AUTO] = "auto", [SPLICE_OFF] = "off");
 
 CHOICES(log_formats, LOG_LOGFMT, [LOG_TCPLOG] = "tcplog", [LOG_JSON] = "json",
@@ -277,6 +279,8 @@ static const struct key limit_options[] = {
     {"burst", "connections that may come at once",
         NUMBER(1, RATE_LIMIT_MAX), LIMIT(burst),
         WITHOUT("what the rate allows in its second, minute or hour")},
+    {"count", "which connections the rate counts",
+        CHOICE(limit_counts), LIMIT(count), DEFAULT("accepted")},
     {"bytes", "bytes, in both directions, in a second, minute or hour",
         VALUE(limit_bytes), LIMITS(BANDWIDTH_MIN, BANDWIDTH_MAX),
         LIMIT(bytes), WITHOUT("any number")},
@@ -294,6 +298,8 @@ static const struct key limit_options[] = {
         VALUE(limit_action), LIMIT(action), DEFAULT("reset")},
     {"size", "sources in the table",
         VALUE(size), LIMITS(1, SOURCE_TABLE_MAX), LIMIT(size), DEFAULT("1m")},
+    {"table", "the name of a table that limits of several frontends share",
+        VALUE(limit_table), LIMIT(table), WITHOUT("a table of its own")},
     {.name = NULL}};
 
 static const struct key frontend_keys[] = {

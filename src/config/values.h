@@ -106,7 +106,8 @@ extern const struct value_type type_choice_text /* one of key->choices */,
     type_hosts /* names, commas */, type_track, type_ca, type_sni,
     type_check_command, type_server_defaults, type_file, type_ca_path,
     type_ciphers, type_ciphersuites, type_curves, type_alpn, type_tls_name,
-    type_countries, type_rule_names, type_rule_alpn, type_set_token;
+    type_limit_table, type_countries, type_rule_names, type_rule_alpn,
+    type_set_token;
 /* struct set_spec. */
 extern const struct value_type type_set_source;
 /* Structs that own memory.  Those of log and admin are lists, which grow. */

@@ -160,6 +160,16 @@ print_limit_action(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	    out, "%s", gate_reply_text(shown_source(s), '=', text));
 }
 
+static bool
+parse_limit_table(const struct value *v)
+{
+	struct err err;
+
+	return name_check(v->text, NAME_MAX_LEN, &err)
+	           ? value_keep_text(v)
+	           : value_fail(v, "%s", err.text);
+}
+
 /* Returns what is wrong with the options together, or NULL. */
 static const char *
 find_contradiction(
@@ -171,6 +181,9 @@ find_contradiction(
 	if (l->burst > 0 && l->rate.count == 0)
 		return "burst goes with a rate; add rate=NUMBER/s or leave "
 		       "burst out";
+	if (l->count == LIMIT_COUNT_ALL && l->rate.count == 0)
+		return "count=all goes with a rate; add rate=NUMBER/s or leave "
+		       "count out";
 	if (l->action.action == GATE_DELAY && l->rate.count == 0 &&
 	    l->bytes.count == 0)
 		return "action=delay goes with rate or bytes: a client waits "
@@ -255,6 +268,7 @@ parse_limit(const struct value *v)
 	free(l.together.name);
 	free(l.only.name);
 	free(l.except.name);
+	free(l.table);
 	return false;
 }
 
@@ -276,6 +290,7 @@ VALUE_TYPE(limit_rate, print_limit_rate, "1/s to 1000000/s, also /m and /h", 0);
 VALUE_TYPE(
     limit_bytes, print_limit_bytes, "1KiB/s to 100GiB/s, also /m and /h", 0);
 VALUE_TYPE(limit_per, print_limit_per, "source, frontend, list:NAME", 0);
+VALUE_TYPE(limit_table, value_print_string, NAME_ALLOWED, 0);
 VALUE_TYPE(limit_list, print_limit_list, "list:NAME", 0);
 VALUE_TYPE(limit_action, print_limit_action,
     "reset, close, drop, tarpit=TIME, delay, delay=TIME", 0);

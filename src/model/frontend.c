@@ -436,8 +436,13 @@ carry_told_routes(struct frontend *f, const struct frontend *before)
 }
 
 bool
-frontend_connect(struct frontend *f, const struct frontend *before)
+frontend_connect(struct frontend *f, const struct frontend *before,
+    const struct model *former)
 {
+	const struct limit_origin from = {.model = f->model,
+	    .before = before ? before->limits : NULL,
+	    .former = former};
+
 	if (!connect_rules(f->model, f))
 		return false;
 	if (f->told_routes && before && before->told_routes)
@@ -448,8 +453,7 @@ frontend_connect(struct frontend *f, const struct frontend *before)
 			return false;
 	}
 	if (limits_are_needed(f->spec)) {
-		f->limits = limits_new(
-		    f->spec, f->model, before ? before->limits : NULL);
+		f->limits = limits_new(f->spec, &from);
 		if (!f->limits)
 			return false;
 	}

@@ -165,8 +165,9 @@ void frontend_report_fallbacks(struct frontend *frontend);
 void frontend_free(struct frontend *frontend);
 
 /* Gives the frontend its backends and their shares, once the model has all of
- * them.  Returns false when memory is short. */
-bool frontend_connect(
-    struct frontend *frontend, const struct frontend *before) MUST_CHECK;
+ * them.  before: the frontend that it replaces in the former model; both may be
+ * NULL.  Returns false when memory is short. */
+bool frontend_connect(struct frontend *frontend, const struct frontend *before,
+    const struct model *former) MUST_CHECK;
 
 #endif

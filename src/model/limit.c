@@ -10,6 +10,7 @@
 #include "acl/acl.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/limit_lookup.h"
 #include "model/model.h"
 
 /* A table of one entry needs no second one. */
@@ -66,8 +67,9 @@ limit_spec_text(const struct limit_spec *limit, char out[LIMIT_TEXT_SIZE])
 		    out, LIMIT_TEXT_SIZE, "sessions=%u ", limit->sessions);
 	if (limit->rate.count > 0)
 		len += (size_t)snprintf(out + len, LIMIT_TEXT_SIZE - len,
-		    "rate=%u/%c burst=%u ", limit->rate.count, limit->rate.unit,
-		    limit_spec_burst(limit));
+		    "rate=%u/%c burst=%u%s ", limit->rate.count,
+		    limit->rate.unit, limit_spec_burst(limit),
+		    limit->count == LIMIT_COUNT_ALL ? " count=all" : "");
 	if (limit->bytes.count > 0)
 		len += (size_t)snprintf(out + len, LIMIT_TEXT_SIZE - len,
 		    "bytes=%s ", bytes_text(&limit->bytes, bytes));
@@ -97,6 +99,7 @@ bounds_of(const struct limit_spec *spec)
 
 	if (spec->rate.count > 0)
 		b.share_ns = unit_ns(spec->rate.unit) / spec->rate.count;
+	b.counts_refused = spec->count == LIMIT_COUNT_ALL;
 	if (spec->action.action == GATE_DELAY)
 		b.wait_max_ns = spec->action.hold_ms * NS_PER_MS;
 	b.bytes = spec->bytes.count;
@@ -104,8 +107,8 @@ bounds_of(const struct limit_spec *spec)
 	return b;
 }
 
-static bool
-same_key(const struct limit_spec *a, const struct limit_spec *b)
+bool
+limit_spec_counts_alike(const struct limit_spec *a, const struct limit_spec *b)
 {
 	enum limit_for for_a, for_b;
 	const struct list_use *list_a = limit_spec_list(a, &for_a);
@@ -113,7 +116,7 @@ same_key(const struct limit_spec *a, const struct limit_spec *b)
 
 	return a->per == b->per && a->prefix4 == b->prefix4 &&
 	       a->prefix6 == b->prefix6 && a->size == b->size &&
-	       for_a == for_b &&
+	       for_a == for_b && (a->bytes.count > 0) == (b->bytes.count > 0) &&
 	       (!list_a || strcmp(list_a->name, list_b->name) == 0);
 }
 
@@ -126,21 +129,53 @@ is_taken(const struct limits *limits, const struct source_table *table)
 	return false;
 }
 
+/* Returns the table of that name which a limit of the model has, if the spec's
+ * limit can count there; else NULL.  model may be NULL. */
 static struct source_table *
-find_table(const struct limits *limits, const struct limit_spec *spec,
+find_shared(const struct limit_spec *spec, const struct model *model)
+{
+	const struct limit *l =
+	    model ? model_find_limit(model, spec->table) : NULL;
+
+	return l && l->spec->table && limit_spec_counts_alike(l->spec, spec)
+	           ? source_table_ref(l->table)
+	           : NULL;
+}
+
+/* Returns a table of `before` that no limit has taken over, or NULL. */
+static struct source_table *
+find_own(const struct limits *limits, const struct limit_spec *spec,
     enum source_extra extra, const struct limits *before)
 {
 	for (size_t i = 0; before && i < before->n; i++) {
 		const struct limit *l = &before->all[i];
 
-		if (same_key(l->spec, spec) &&
+		if (!l->spec->table && limit_spec_counts_alike(l->spec, spec) &&
 		    source_table_extra(l->table) == extra &&
 		    !is_taken(limits, l->table))
 			return source_table_ref(l->table);
 	}
-	return source_table_new(
-	    spec->per == LIMIT_PER_SOURCE ? (uint32_t)spec->size : SIZE_FOR_ALL,
-	    extra);
+	return NULL;
+}
+
+/* Finds or makes the table of the limit: NULL when memory is short. */
+static void
+set_table(const struct limits *limits, struct limit *l, enum source_extra extra,
+    const struct limit_origin *from)
+{
+	const struct limit_spec *spec = l->spec;
+
+	if (!spec->table)
+		l->table = find_own(limits, spec, extra, from->before);
+	else if ((l->table = find_shared(spec, from->model)))
+		l->shared = true;
+	else
+		l->table = find_shared(spec, from->former);
+	if (!l->table)
+		l->table = source_table_new(spec->per == LIMIT_PER_SOURCE
+		                                ? (uint32_t)spec->size
+		                                : SIZE_FOR_ALL,
+		    extra);
 }
 
 /* Returns the name with that end, or NULL when memory is short. */
@@ -167,20 +202,18 @@ name_table(const char *frontend, size_t number)
 	return rc < 0 ? NULL : name;
 }
 
-/* Appends a limit.  model: for its list, or NULL if it has none.  Returns false
- * when memory is short. */
+/* Appends a limit.  Returns false when memory is short. */
 static bool
 add_limit(struct limits *limits, const struct limit_spec *spec,
-    const struct model *model, enum source_extra extra,
-    const struct limits *before)
+    enum source_extra extra, const struct limit_origin *from)
 {
 	struct limit *l = &limits->all[limits->n];
 	const struct list_use *list = limit_spec_list(spec, &l->clients);
 
 	l->spec = spec;
-	l->list = list && model ? model->lists[list->list] : NULL;
+	l->list = list && from->model ? from->model->lists[list->list] : NULL;
 	l->bounds = bounds_of(spec);
-	l->table = find_table(limits, spec, extra, before);
+	set_table(limits, l, extra, from);
 	if (extra == SOURCE_WITH_BYTES)
 		limits->with_bytes |= (uint16_t)(1u << limits->n);
 	limits->n++;
@@ -192,7 +225,7 @@ add_limit(struct limits *limits, const struct limit_spec *spec,
  * when memory is short. */
 static bool
 add_bandwidth(struct limits *limits, const struct bandwidth_spec *b, char *name,
-    const struct limits *before)
+    const struct limit_origin *from)
 {
 	if (!bandwidth_has_sources(b)) {
 		free(name);
@@ -203,28 +236,29 @@ add_bandwidth(struct limits *limits, const struct bandwidth_spec *b, char *name,
 	    .prefix4 = b->prefix4,
 	    .prefix6 = b->prefix6,
 	    .size = b->size};
-	return add_limit(limits, &limits->of_bandwidth, NULL,
-	           SOURCE_WITH_BUCKETS, before) &&
+	return add_limit(
+	           limits, &limits->of_bandwidth, SOURCE_WITH_BUCKETS, from) &&
 	       name;
 }
 
 static bool
 add_limits(struct limits *limits, const struct frontend_spec *spec,
-    const struct model *model, const struct limits *before)
+    const struct limit_origin *from)
 {
 	for (size_t i = 0; i < spec->limits_n; i++) {
 		const struct limit_spec *s = &spec->limits[i];
 
-		if (!add_limit(limits, s, model,
+		if (!add_limit(limits, s,
 		        s->bytes.count > 0 ? SOURCE_WITH_BYTES : SOURCE_PLAIN,
-		        before))
+		        from))
 			return false;
-		limits->all[i].name = name_table(spec->name, i + 1);
+		limits->all[i].name =
+		    s->table ? strdup(s->table) : name_table(spec->name, i + 1);
 		if (!limits->all[i].name)
 			return false;
 	}
-	return add_bandwidth(limits, &spec->bandwidth,
-	    name_with(spec->name, "bandwidth"), before);
+	return add_bandwidth(
+	    limits, &spec->bandwidth, name_with(spec->name, "bandwidth"), from);
 }
 
 bool
@@ -234,13 +268,12 @@ limits_are_needed(const struct frontend_spec *spec)
 }
 
 struct limits *
-limits_new(const struct frontend_spec *spec, const struct model *model,
-    const struct limits *before)
+limits_new(const struct frontend_spec *spec, const struct limit_origin *from)
 {
 	struct limits *limits = calloc(
 	    1, sizeof(*limits) + (spec->limits_n + 1) * sizeof(limits->all[0]));
 
-	if (!limits || add_limits(limits, spec, model, before))
+	if (!limits || add_limits(limits, spec, from))
 		return limits;
 	limits_free(limits);
 	return NULL;
@@ -250,11 +283,12 @@ struct limits *
 limits_new_of_backend(
     const struct backend_spec *spec, const struct limits *before)
 {
+	const struct limit_origin from = {.before = before};
 	struct limits *limits =
 	    calloc(1, sizeof(*limits) + sizeof(limits->all[0]));
 
 	if (!limits || add_bandwidth(limits, &spec->bandwidth,
-	                   name_with(spec->name, "backend/bandwidth"), before))
+	                   name_with(spec->name, "backend/bandwidth"), &from))
 		return limits;
 	limits_free(limits);
 	return NULL;
@@ -308,6 +342,27 @@ limits_cancel(const struct limits *limits, uint16_t counted,
 	}
 }
 
+/* Takes a client back out of the limits before the one that refuses it.  Limits
+ * that count refused connections count this one; the limit that refuses the
+ * client has counted it already. */
+static struct limit_answer
+refuse(const struct limits *limits, const struct limit_answer *answer,
+    const struct endpoint *client, uint64_t now_ns)
+{
+	limits_cancel(limits, answer->counted, client);
+	for (size_t i = 0; i < limits->n; i++) {
+		const struct limit *l = &limits->all[i];
+		struct source_key key;
+
+		if (l == answer->by || !l->bounds.counts_refused ||
+		    !is_for(l, client))
+			continue;
+		key = limit_key(l, client);
+		source_table_try(l->table, &key, &l->bounds, now_ns);
+	}
+	return (struct limit_answer){.by = answer->by, .what = answer->what};
+}
+
 struct limit_answer
 limits_enter(
     const struct limits *limits, const struct endpoint *client, uint64_t now_ns)
@@ -325,8 +380,9 @@ limits_enter(
 		a = source_table_enter(
 		    l->table, &key, &l->bounds, now_ns, &wait_ns);
 		if (is_refused(a)) {
-			limits_cancel(limits, answer.counted, client);
-			return (struct limit_answer){.by = l, .what = a};
+			answer.by = l;
+			answer.what = a;
+			return refuse(limits, &answer, client, now_ns);
 		}
 		if (a == SOURCE_COUNTED)
 			answer.counted |= (uint16_t)(1u << i);

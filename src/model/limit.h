@@ -4,7 +4,8 @@
  *
  * Each limit has a table of its own (source_table.h).  All limits of a frontend
  * apply, in the order of the file.  The first limit that has no room for a
- * client refuses it, and the client then counts in no limit.  A limit with
+ * client refuses it, and the client then counts in no limit, except that with
+ * count=all its connection counts for the rate.  A limit with
  * only= or except= does not apply to the other clients.
  *
  * A bandwidth per=source is a further limit, the last one.  That limit refuses
@@ -30,8 +31,9 @@ struct limit {
 	struct acl_list *list; /* unless LIMIT_FOR_ALL; the model's */
 	struct source_bounds bounds;
 	struct source_table *table;
+	bool shared; /* a frontend before this one has the table as well */
 	/* The name of the table: `web`, `web/2` or `web/bandwidth` of frontend
-	 * web; `app/backend/bandwidth` of backend app. */
+	 * web; `app/backend/bandwidth` of backend app; or that of the spec. */
 	char *name;
 };
 
@@ -54,13 +56,20 @@ struct limit_answer {
 /* Returns whether the frontend has a limit, or a bandwidth per=source. */
 bool limits_are_needed(const struct frontend_spec *spec);
 
-/* Makes the limits of a frontend.  A limit takes over a table of `before`,
- * which may be NULL: the first one with the same key (per, lists, prefixes and
- * size, with or without bytes) that no other limit has taken over.  model: for
- * its lists.  Borrows the spec.  Runs on the control thread.  Returns NULL when
- * memory is short. */
-struct limits *limits_new(const struct frontend_spec *spec,
-    const struct model *model, const struct limits *before);
+/* The origin of lists and tables; each may be NULL. */
+struct limit_origin {
+	const struct model *model;   /* its lists, and the frontends so far */
+	const struct limits *before; /* the former limits of the frontend */
+	const struct model *former;
+};
+
+/* Makes the limits of a frontend.  A limit takes over a table of from->before:
+ * the first one that counts alike (limit_spec_counts_alike) and that no other
+ * limit has taken over.  If the limit names its table, it shares the one of
+ * that name in from->model, or else takes over that of from->former.  Borrows
+ * the spec.  Runs on the control thread.  Returns NULL when memory is short. */
+struct limits *limits_new(
+    const struct frontend_spec *spec, const struct limit_origin *from);
 
 /* Makes the limits of a backend, which has a bandwidth per=source.  The table
  * of `before`, which may be NULL, is taken over if it has the same key.  Runs

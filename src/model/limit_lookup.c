@@ -7,15 +7,14 @@
 
 #include "model/model.h"
 
-/* Returns the limit of that number, else NULL with *number reduced. */
+/* Returns the limit of that number, else NULL with *number reduced.  Of limits
+ * that share a table only the first counts. */
 static const struct limit *
 limit_at(const struct limits *limits, size_t *number)
 {
-	size_t n = limits ? limits->n : 0;
-
-	if (*number < n)
-		return &limits->all[*number];
-	*number -= n;
+	for (size_t i = 0; limits && i < limits->n; i++)
+		if (!limits->all[i].shared && (*number)-- == 0)
+			return &limits->all[i];
 	return NULL;
 }
 

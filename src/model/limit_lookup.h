@@ -12,7 +12,8 @@
 struct model;
 
 /* Returns the limit of that number, or NULL behind the last one.  Numbers start
- * at 0 and run over all frontends, then over all backends. */
+ * at 0 and run over all frontends, then over all backends; of limits that share
+ * a table only the first has one. */
 const struct limit *model_limit_at(const struct model *model, size_t number);
 
 /* Returns the limit whose table has the name, or NULL. */

@@ -104,7 +104,8 @@ populate(struct model *m, const struct model *before)
 			return false;
 	}
 	model_for_each_frontend (f, m)
-		if (!frontend_connect(f, former_frontend(before, f->spec)))
+		if (!frontend_connect(
+		        f, former_frontend(before, f->spec), before))
 			return false;
 	return true;
 }

@@ -64,7 +64,8 @@ add_tables(struct memory_use *use, const struct limits *limits)
 	memory_add_block(use, limits);
 	for (size_t i = 0; limits && i < limits->n; i++) {
 		memory_add_block(use, limits->all[i].name);
-		source_table_memory(limits->all[i].table, use);
+		if (!limits->all[i].shared)
+			source_table_memory(limits->all[i].table, use);
 	}
 }
 

@@ -191,6 +191,16 @@ judge_entry(struct source_table *table, struct source_entry *e,
 	return judge_source(e, bytes, bounds, now_ns, ret_wait_ns);
 }
 
+/* Counts a refused connection.  The schedule stays in its bounds, so that a
+ * client that stops trying is admitted again after the burst's time. */
+static void
+count_refused(
+    struct source_entry *e, const struct source_bounds *bounds, uint64_t now_ns)
+{
+	e->due_ns = source_later(e->due_ns, now_ns) + bounds->share_ns;
+	bound_schedules(e, NULL, bounds, now_ns);
+}
+
 enum source_answer
 source_table_enter(struct source_table *table, const struct source_key *key,
     const struct source_bounds *bounds, uint64_t now_ns, uint64_t *ret_wait_ns)
@@ -211,6 +221,8 @@ source_table_enter(struct source_table *table, const struct source_key *key,
 	} else {
 		e->refused++;
 		p.shard->refused++;
+		if (bounds->counts_refused)
+			count_refused(e, bounds, now_ns);
 	}
 	source_place_unlock(&p);
 	return answer;
@@ -230,6 +242,18 @@ source_table_peek(struct source_table *table, const struct source_key *key,
 		    now_ns, ret_wait_ns);
 	source_place_unlock(&p);
 	return answer;
+}
+
+void
+source_table_try(struct source_table *table, const struct source_key *key,
+    const struct source_bounds *bounds, uint64_t now_ns)
+{
+	struct place p = source_place_lock(table, key);
+	struct source_entry *e = source_entry_make(table, &p, key);
+
+	if (e)
+		count_refused(e, bounds, now_ns);
+	source_place_unlock(&p);
 }
 
 bool

@@ -38,9 +38,10 @@ enum source_extra { SOURCE_PLAIN, SOURCE_WITH_BYTES, SOURCE_WITH_BUCKETS };
 
 /* The bounds of a source. */
 struct source_bounds {
-	uint32_t sessions; /* at a time, 0: any number */
-	uint64_t share_ns; /* average time between connections; 0: no rate */
-	uint64_t burst;    /* connections that may come at once, from 1 */
+	uint32_t sessions;   /* at a time, 0: any number */
+	uint64_t share_ns;   /* average time between connections; 0: no rate */
+	uint64_t burst;      /* connections that may come at once, from 1 */
+	bool counts_refused; /* refused connections count for the rate */
 	/* The longest time that a connection that comes sooner than the rate
 	 * allows waits for its turn.  0: it does not wait. */
 	uint64_t wait_max_ns;
@@ -77,6 +78,11 @@ void source_table_unref(struct source_table *table);
 enum source_answer source_table_enter(struct source_table *table,
     const struct source_key *key, const struct source_bounds *bounds,
     uint64_t now_ns, uint64_t *ret_wait_ns);
+
+/* Counts a connection of the source, which something else has refused, for the
+ * rate.  bounds: with counts_refused. */
+void source_table_try(struct source_table *table, const struct source_key *key,
+    const struct source_bounds *bounds, uint64_t now_ns);
 
 /* Counts a session of the source that another process has admitted, but not its
  * connection, which that process has counted.  Returns false if the table is

@@ -42,6 +42,10 @@ struct limit_rate {
 	char unit;      /* s, m or h */
 };
 
+/* The connections that a rate counts: those that were let in, or refused ones
+ * as well. */
+enum limit_count { LIMIT_COUNT_ACCEPTED, LIMIT_COUNT_ALL };
+
 /* Bytes in a time, in both directions. */
 struct limit_bytes {
 	uint64_t count; /* 0: any number */
@@ -54,6 +58,7 @@ struct limit_spec {
 	unsigned sessions; /* at a time, 0: any number */
 	struct limit_rate rate;
 	unsigned burst; /* as written, 0: see limit_spec_burst */
+	enum limit_count count;
 	struct limit_bytes bytes;
 	enum limit_per per;
 	/* per=list:NAME, only=list:NAME and except=list:NAME; at most one of
@@ -65,7 +70,14 @@ struct limit_spec {
 	 * has too many sessions, is reset. */
 	struct gate_reply action;
 	uint64_t size; /* entries of the table */
+	/* The table's name, if limits of several frontends share it; or NULL.
+	 * These limits pass limit_spec_counts_alike. */
+	char *table;
 };
+
+/* Returns whether both limits can count in the same table. */
+bool limit_spec_counts_alike(
+    const struct limit_spec *a, const struct limit_spec *b);
 
 /* The most limits of a frontend.  A session notes in 16 bits in which limits it
  * counts; the bandwidth of sources takes a bit as well. */

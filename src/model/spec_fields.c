@@ -105,7 +105,7 @@ static const struct field access_fields[] = {
 
 static const struct field limit_fields[] = {
     FIELD(limit_spec, TEXT, together.name), FIELD(limit_spec, TEXT, only.name),
-    FIELD(limit_spec, TEXT, except.name), END};
+    FIELD(limit_spec, TEXT, except.name), FIELD(limit_spec, TEXT, table), END};
 
 static const struct field frontend_fields[] = {FIELD(frontend_spec, TEXT, name),
     ARRAY(frontend_spec, listens, listens_n, listen_fields),

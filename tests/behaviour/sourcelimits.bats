@@ -356,6 +356,43 @@ assert "more often than a limit allows" in text, text'
 	equal 'tables' '' "$(ctl show table)"
 }
 
+@test "source limits: frontends share a table, also over a reload" {
+	start_limits $'one\nlimit = sessions=3 table=mail' \
+	    $'two\nlimit = sessions=2 table=mail action=close' \
+	    $'own\nlimit = sessions=2'
+	stays first '1 served' one 1
+	stays second '1 served, 1 closed' two 2
+	takes '2 served' own 2
+	stays third '1 served, 1 reset' one 2
+	value_is conn_cur mail 127.0.0.1 3
+	value_is refused mail 127.0.0.1 2
+	equal 'tables' 'mail own' "$(ctl show table |
+	    sed -n 's/^# table: \([^,]*\),.*/\1/p' | xargs)"
+	# A frontend before the others, which the former model does not have.
+	sed -i 's/^\[frontend one\]/[frontend zero]\nlisten = 127.0.0.1:0\nbackend = app\nlimit = sessions=3 table=mail\n&/' \
+	    "$T/lfproxy.ini"
+	reload
+	value_is conn_cur mail 127.0.0.1 3
+	takes '1 reset' zero 1
+	end second
+	value_is conn_cur mail 127.0.0.1 2
+	takes '1 served' zero 1
+	ctl explain 127.0.0.1 two | grep -q "refused for its sessions"
+	ctl clear table mail
+	value_is tokens mail 127.0.0.1 ''
+}
+
+# bats test_tags=covered
+@test "source limits: with count=all a client that goes on trying stays out" {
+	start_limits $'web\nlimit = rate=1/h burst=9 count=all\nlimit = per=frontend sessions=2'
+	# Refused by the other limit, and counted by this one.
+	stays one '2 served, 3 reset' web 5
+	value_is tokens web 127.0.0.1 4
+	value_is conn_cnt web 127.0.0.1 2
+	takes '9 reset' web 9
+	value_is tokens web 127.0.0.1 0
+}
+
 @test "source limits: per=list counts the members of a list together" {
 	LISTS=$'[list office]\nentry = 127.9.0.0/16 127.0.0.9' \
 	    start_limits $'web\nlimit = per=list:office sessions=3' \

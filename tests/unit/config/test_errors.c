@@ -506,6 +506,19 @@ shares_of_backends(void **state)
 }
 
 static void
+limits_that_share_a_table(void **state)
+{
+	(void)state;
+	assert_errors(FRONTEND
+	    "limit = sessions=1 table=t\nlimit = rate=5 table=t\n"
+	    "[frontend g]\nlisten = :81\nbackend = b\n"
+	    "limit = sessions=1 table=t prefix4=24\n" BACKEND,
+	    "5: limit: table: another limit of [frontend f], on line 4, "
+	    "counts\n"
+	    "9: limit: table: the limit on line 4 counts in 't' in another");
+}
+
+static void
 rules_on_names(void **state)
 {
 	(void)state;
@@ -792,6 +805,12 @@ addresses_to_listen_on(void **state)
 	    {"frontend x", "deny = all some",
 	        "deny: 'some' is not a range of addresses"},
 	    {"frontend x", "limit = size=5", "limit: nothing is limited"},
+	    {"frontend x", "limit = sessions=1 count=all",
+	        "limit: count=all goes with a rate"},
+	    {"frontend x", "limit = sessions=1 table=a/2",
+	        "limit: table: 'a/2'"},
+	    {"frontend x", "limit = sessions=1 table=x",
+	        "limit: table: 'x' is the name of a frontend"},
 	    {"frontend x", "limit = burst=5 sessions=1",
 	        "limit: burst goes with a rate"},
 	    {"frontend x", "limit = rate=3/d", "limit: rate: '3/d' is not a"},
@@ -1403,6 +1422,7 @@ main(void)
 	    cmocka_unit_test(repeated_keys),
 	    cmocka_unit_test(missing_keys_and_sections),
 	    cmocka_unit_test(shares_of_backends),
+	    cmocka_unit_test(limits_that_share_a_table),
 	    cmocka_unit_test(rules_on_names),
 	    cmocka_unit_test(dangling_references),
 	    cmocka_unit_test(durations),

@@ -290,11 +290,13 @@ what_was_set_is_printed(void **state)
 	    "limit = sessions=20 rate=10 action=drop\n"
 	    "limit = rate=7/m burst=2 per=frontend action=delay\n"
 	    "limit = prefix6=48 rate=7/h action=tarpit=5s size=2k\n" BACKEND,
-	    "\nlimit = sessions=20 rate=10/s per=source prefix4=32 prefix6=64 "
+	    "\nlimit = sessions=20 rate=10/s count=accepted per=source "
+	    "prefix4=32 prefix6=64 "
 	    "action=drop size=1m\n"
-	    "limit = rate=7/m burst=2 per=frontend prefix4=32 prefix6=64 "
+	    "limit = rate=7/m burst=2 count=accepted per=frontend prefix4=32 "
+	    "prefix6=64 "
 	    "action=delay=10s size=1m\n"
-	    "limit = rate=7/h per=source prefix4=32 prefix6=48 "
+	    "limit = rate=7/h count=accepted per=source prefix4=32 prefix6=48 "
 	    "action=tarpit=5s size=2k\n");
 	assert_prints("[defaults]\non_deny = drop\n" FRONTEND BACKEND,
 	    "\n; allow is not set: any client\n; deny is not set: none\n"

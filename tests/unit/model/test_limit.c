@@ -58,7 +58,7 @@ a_client_that_one_limit_refuses_counts_in_none(void **state)
 	specs[1] = limit_of(2, 0);
 	specs[1].per = LIMIT_PER_FRONTEND;
 	spec.limits_n = 2;
-	l = limits_new(&spec, NULL, NULL);
+	l = limits_new(&spec, &(struct limit_origin){.model = NULL});
 	for (int i = 0; i < 2; i++) {
 		answer = limits_enter(l, i ? &a : &b, NOW);
 		assert_null(answer.by);
@@ -89,7 +89,7 @@ the_longest_wait_holds(void **state)
 	specs[0].action = specs[1].action =
 	    (struct gate_reply){.action = GATE_DELAY, .hold_ms = 600};
 	spec.limits_n = 2;
-	l = limits_new(&spec, NULL, NULL);
+	l = limits_new(&spec, &(struct limit_origin){.model = NULL});
 	assert_int_equal(limits_enter(l, &a, NOW).wait_ms, 0);
 	assert_int_equal(limits_peek(l, &a, NOW).wait_ms, 500);
 	assert_int_equal(limits_enter(l, &a, NOW).wait_ms, 500);
@@ -110,7 +110,7 @@ a_client_without_a_place_counts_nowhere(void **state)
 	specs[0] = limit_of(1, 0);
 	specs[0].size = 1;
 	spec.limits_n = 1;
-	l = limits_new(&spec, NULL, NULL);
+	l = limits_new(&spec, &(struct limit_origin){.model = NULL});
 	assert_int_equal(limits_enter(l, &a, NOW).counted, 1);
 	answer = limits_enter(l, &b, NOW);
 	assert_null(answer.by);
@@ -130,7 +130,7 @@ a_reload_keeps_tables_with_the_same_key(void **state)
 	specs[1].prefix4 = 24;
 	specs[2] = limit_of(9, 0);
 	spec.limits_n = 3;
-	before = limits_new(&spec, NULL, NULL);
+	before = limits_new(&spec, &(struct limit_origin){.model = NULL});
 	assert_int_equal(limits_enter(before, &a, NOW).counted, 7);
 	limits_leave(before, 4, &a);
 	/* Other bounds, another order. */
@@ -141,7 +141,7 @@ a_reload_keeps_tables_with_the_same_key(void **state)
 	others[2] = limit_of(4, 0);
 	others[2].size = 101;
 	spec.limits = others;
-	l = limits_new(&spec, NULL, before);
+	l = limits_new(&spec, &(struct limit_origin){.before = before});
 	assert_ptr_equal(l->all[0].table, before->all[1].table);
 	assert_ptr_equal(l->all[1].table, before->all[0].table);
 	assert_ptr_not_equal(l->all[2].table, before->all[2].table);
@@ -172,7 +172,7 @@ bytes_and_the_bandwidth_of_sources_have_tables_of_their_own(void **state)
 	        .prefix4 = 32,
 	        .prefix6 = 64,
 	        .size = 100};
-	before = limits_new(&spec, NULL, NULL);
+	before = limits_new(&spec, &(struct limit_origin){.model = NULL});
 	assert_int_equal(before->n, 3);
 	assert_int_equal(limits_enter(before, &a, NOW).counted, 7);
 	assert_non_null(limits_buckets(before, 7, &a));
@@ -185,7 +185,7 @@ bytes_and_the_bandwidth_of_sources_have_tables_of_their_own(void **state)
 	 * table takes their place. */
 	spec.bandwidth.rate[BAND_SOURCE][BAND_IN] = 50;
 	specs[0].sessions = 3;
-	l = limits_new(&spec, NULL, before);
+	l = limits_new(&spec, &(struct limit_origin){.before = before});
 	for (size_t i = 0; i < 3; i++)
 		assert_ptr_equal(l->all[i].table, before->all[i].table);
 	assert_string_equal(l->all[2].name, "web/bandwidth");
@@ -193,6 +193,33 @@ bytes_and_the_bandwidth_of_sources_have_tables_of_their_own(void **state)
 	limits_free(before);
 	limits_free(l);
 	spec.bandwidth = (struct bandwidth_spec){.prefix4 = 0};
+}
+
+static void
+tries_count_where_all_connections_do(void **state)
+{
+	const uint64_t second = UINT64_C(1000000000);
+	struct endpoint a = client_of("10.0.0.1");
+	struct limits *l;
+	uint64_t now = NOW;
+
+	(void)state;
+	specs[0] = limit_of(0, 2);
+	specs[0].count = LIMIT_COUNT_ALL;
+	specs[1] = limit_of(1, 0);
+	spec.limits_n = 2;
+	l = limits_new(&spec, &(struct limit_origin){.model = NULL});
+	assert_null(limits_enter(l, &a, now).by);
+	/* Refused by the second limit, and counted by the first. */
+	assert_ptr_equal(limits_enter(l, &a, now).by, &l->all[1]);
+	for (int i = 0; i < 100; i++, now += second / 2)
+		assert_ptr_equal(limits_enter(l, &a, now).by, &l->all[0]);
+	/* The client's silence ends that, after the time of its burst. */
+	limits_leave(l, 3, &a);
+	assert_ptr_equal(limits_peek(l, &a, now).by, &l->all[0]);
+	assert_null(limits_enter(l, &a, now + 2 * second).by);
+	limits_free(l);
+	specs[0].count = LIMIT_COUNT_ACCEPTED;
 }
 
 static void
@@ -227,7 +254,7 @@ an_admitted_session_counts_beyond_every_limit(void **state)
 	specs[0] = limit_of(2, 0);
 	specs[1] = limit_of(0, 1);
 	spec.limits_n = 2;
-	l = limits_new(&spec, NULL, NULL);
+	l = limits_new(&spec, &(struct limit_origin){.model = NULL});
 	for (int i = 0; i < 5; i++) {
 		counted = limits_rejoin(l, &a, NOW);
 		assert_int_equal(counted, 3);
@@ -246,6 +273,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(an_admitted_session_counts_beyond_every_limit),
+	    cmocka_unit_test(tries_count_where_all_connections_do),
 	    cmocka_unit_test(a_client_that_one_limit_refuses_counts_in_none),
 	    cmocka_unit_test(the_longest_wait_holds),
 	    cmocka_unit_test(a_client_without_a_place_counts_nowhere),
