@@ -314,7 +314,6 @@ lead:
 		fi
 	:: base == NONE && lends[s] == 0 -> /* batch_fetch() */
 		d_step { orders[s] || ready[s] != 0; fetch() };
-		shard_call_guard(s);
 		goto lead
 	:: base != NONE && !looked ->
 		d_step { fetch(); looked = true };

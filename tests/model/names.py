@@ -6,7 +6,8 @@ processes) is named as its counterpart in src/lf; the model's comment
 `own: NAME...` lists the names that have none; that of shard.inc counts for the
 models that include it.  A function that a comment names
 with parentheses is one of src/lf, or of another folder of src if the comment
-`elsewhere: NAME...` lists it.  Each list ends with a full stop."""
+`elsewhere: NAME...` lists it.  A comment `folders: NAME...` names the folders of
+src that stand in the place of src/lf.  Each list ends with a full stop."""
 
 import pathlib
 import re
@@ -50,6 +51,8 @@ def wrong_names(path, core, all_code):
     """What is wrong with one model's names, a line each."""
     text = path.read_text(encoding="utf-8")
     comments = "\n".join(COMMENT.findall(text))
+    for folder in listed(comments, "folders"):
+        core = code_words(SRC / folder)
     code = COMMENT.sub(" ", text)
     own, elsewhere = listed(comments, "own"), listed(comments, "elsewhere")
     names, shared = defined(code), set()
