@@ -106,7 +106,7 @@ ifeq ($(MODE),fuzz)
 WARNINGS    += -Wno-format-nonliteral -Wno-cast-qual
 endif
 # For arm64, gcc 12 counts unrolled comparisons backwards where it makes one vector
-# of them: acl/rank.c then looks before the beginning of a list.
+# of them.
 CODE        := $(if $(filter aarch64%,$(shell $(CC) -dumpmachine 2>/dev/null)), \
 	-fno-tree-slp-vectorize)
 WERROR      ?=
@@ -153,7 +153,7 @@ UNIT_SRC    := $(wildcard $(UNIT_LAYERS:%=tests/unit/%/test_*.c))
 # folders, and some.
 ifeq ($(MODE),tsan)
 UNIT_SRC    := $(filter-out $(foreach f,admin check config http net stats, \
-	tests/unit/$(f)/%) $(foreach t,content entries parity rank recipe, \
+	tests/unit/$(f)/%) $(foreach t,borders content entries recipe, \
 	tests/unit/acl/test_$(t).c),$(UNIT_SRC))
 endif
 UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))

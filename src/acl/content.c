@@ -81,13 +81,14 @@ struct acl_table *
 acl_content_make_table(const struct acl_content *content)
 {
 	const struct acl_content *c = content;
-	struct acl_table_maker *m = acl_table_maker_new(c->v4.n, c->v6.n);
+	struct acl_table *t =
+	    acl_table_new(c->v4.n, c->v6.n, c->v6.wide, c->has_unix);
 
-	if (!m)
+	if (!t)
 		return NULL;
-	acl_entries_add_ranges(&c->v4, m);
-	acl_entries_add_ranges(&c->v6, m);
-	return acl_table_make(m, c->has_unix);
+	acl_entries_add_ranges(&c->v4, t);
+	acl_entries_add_ranges(&c->v6, t);
+	return acl_table_seal(t);
 }
 
 static uint64_t

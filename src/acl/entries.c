@@ -49,6 +49,7 @@ acl_entries_append(struct acl_entries *entries, const struct acl_entry *entry)
 	if (!grown)
 		return false;
 	es->all = grown;
+	es->wide |= entry->range.bits > 64;
 	drop_blocks(es);
 	memcpy(es->all + es->n++ * es->size, &packed, es->size);
 	return true;
@@ -401,6 +402,7 @@ acl_entries_insert(struct acl_entries *entries, const struct acl_entry *entry)
 	place = b->entries + at * es->size;
 	memmove(place + es->size, place, (b->n - at) * es->size);
 	memcpy(place, &e, es->size);
+	es->wide |= entry->range.bits > 64;
 	count_entry(es, b, 1);
 	return true;
 }
@@ -424,43 +426,30 @@ acl_entries_remove(struct acl_entries *entries, const struct cidr *range)
 
 /* -- the table -- */
 
-static void
-add_block4(const struct acl_block *b, struct acl_table_maker *m)
+static struct acl_prefix
+prefix_of(bool is_v6, const char *packed)
 {
-	const struct acl_entry4 *all = (const void *)b->entries;
+	const struct acl_entry4 *e4 = (const void *)packed;
+	const struct acl_entry6 *e6 = (const void *)packed;
 
-	for (uint32_t i = 0; i < b->n; i++) {
-		const struct acl_entry4 *e = &all[i];
-
-		acl_table_add4(
-		    m, (struct acl_range4){e->first, acl_packed_last4(e)});
-	}
-}
-
-static void
-add_block6(const struct acl_block *b, struct acl_table_maker *m)
-{
-	const struct acl_entry6 *all = (const void *)b->entries;
-
-	for (uint32_t i = 0; i < b->n; i++) {
-		const struct acl_entry6 *e = &all[i];
-
-		acl_table_add6(m, (struct acl_range6){.first_hi = e->hi,
-		                      .first_lo = e->lo,
-		                      .last_hi = acl_packed_last_hi(e),
-		                      .last_lo = acl_packed_last_lo(e)});
-	}
+	return is_v6 ? (struct acl_prefix){{e6->hi, e6->lo}, e6->bits}
+	             : (struct acl_prefix){
+	                   {(uint64_t)e4->first << 32, 0}, e4->bits};
 }
 
 void
 acl_entries_add_ranges(
-    const struct acl_entries *entries, struct acl_table_maker *maker)
+    const struct acl_entries *entries, struct acl_table *table)
 {
-	for (size_t i = 0; i < entries->blocks_n; i++)
-		if (entries->is_v6)
-			add_block6(&entries->blocks[i], maker);
-		else
-			add_block4(&entries->blocks[i], maker);
+	const struct acl_entries *es = entries;
+
+	for (size_t i = 0; i < es->blocks_n; i++)
+		for (uint32_t j = 0; j < es->blocks[i].n; j++) {
+			struct acl_prefix range = prefix_of(
+			    es->is_v6, es->blocks[i].entries + j * es->size);
+
+			acl_table_add(table, es->is_v6, &range);
+		}
 }
 
 void

@@ -30,6 +30,7 @@ struct acl_block {
 
 struct acl_entries {
 	bool is_v6;
+	bool wide;   /* an entry has or had more than 64 bits */
 	size_t size; /* of a packed entry */
 	size_t n;
 	char *all; /* what was appended */
@@ -75,7 +76,7 @@ bool acl_entries_remove(struct acl_entries *entries, const struct cidr *range);
 
 /* Adds the ranges to a table.  The entries are sealed, or were inserted. */
 void acl_entries_add_ranges(
-    const struct acl_entries *entries, struct acl_table_maker *maker);
+    const struct acl_entries *entries, struct acl_table *table);
 
 /* Returns a hash, with that seed, of the entries as acl_entries_seal has left
  * them. */

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Ranges of addresses, merged and indexed for look-ups.
+ * The addresses of a list for look-ups: those of both families, and whether
+ * peers of unix sockets belong to the list.
  *
- * The merged ranges are a sorted array of borders: the first address of each
- * range, and the first one behind it.  An address is inside if the number of
- * borders that are not greater than it is odd, see parity.h.
- *
- * IPv6 borders are searched by their upper 64 bits.  Before that, a look-up
- * searches for the address's /64 among those with a border within; in such a
- * /64 the lower halves decide.
+ *   acl_table_new --> acl_table_add... --> acl_table_seal --> look-ups
  */
 #ifndef ACL_TABLE_H
 #define ACL_TABLE_H
@@ -16,37 +11,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "acl/borders.h"
 #include "base/memory_use.h"
 #include "net/addr.h"
 
-/* Addresses from the first to the last one, both included, in host order; of
- * IPv6 the upper and the lower 64 bits. */
-struct acl_range4 {
-	uint32_t first, last;
-};
-struct acl_range6 {
-	uint64_t first_hi, first_lo, last_hi, last_lo;
-};
-
-/* A table, which never changes once it is made. */
 struct acl_table;
 
-/* A maker receives ranges in ascending order of their first address.  Ranges
- * may overlap and touch. */
-struct acl_table_maker;
-
-/* Returns a maker for at most n4 and n6 ranges, or NULL when memory is short.
- */
-struct acl_table_maker *acl_table_maker_new(size_t n4, size_t n6);
-/* Adds a range of IPv4.  Never fails. */
-void acl_table_add4(struct acl_table_maker *maker, struct acl_range4 range);
-/* Adds a range of IPv6.  Never fails. */
-void acl_table_add6(struct acl_table_maker *maker, struct acl_range6 range);
-/* Returns the table of the ranges, or NULL when memory is short.  Frees the
- * maker in either case.  has_unix: whether peers of unix sockets are in the
- * table. */
-struct acl_table *acl_table_make(struct acl_table_maker *maker, bool has_unix);
+/* Returns a table for at most n4 and n6 ranges of IPv4 and IPv6, or NULL when
+ * memory is short.  wide: whether a range of IPv6 may have more than 64 bits.
+ * has_unix: whether peers of unix sockets are in the table. */
+struct acl_table *acl_table_new(size_t n4, size_t n6, bool wide, bool has_unix);
+/* Adds a range of IPv6, or of IPv4, before the seal.  The ranges of a family
+ * are in the order of acl_borders_add. */
+void acl_table_add(
+    struct acl_table *table, bool is_v6, const struct acl_prefix *range);
+/* Makes the table ready for look-ups.  Afterwards it never changes.  Returns
+ * the table; or NULL when memory is short, and frees the table. */
+struct acl_table *acl_table_seal(struct acl_table *table);
 
 /* Returns a table that has the addresses of `inside`, and those of `base` that
  * `changed` does not have; or NULL when memory is short.  Takes ownership of

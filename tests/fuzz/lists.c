@@ -5,8 +5,7 @@
  * bit by bit.
  *
  * If the input begins with `C`, it describes rows of ranges that lie close
- * together: more of them than lines would have, so that the index of the table
- * has trees.
+ * together: more of them than lines would have.
  */
 #include <stdio.h>
 #include <sys/socket.h>

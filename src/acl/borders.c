@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ * See borders.h.
+ */
+#include "acl/borders.h"
+
+#include <stdlib.h>
+
+#include "base/ensure.h"
+
+/* A search among fewer borders needs no index, which takes 256 KiB. */
+#define INDEXED_MIN 16384u
+
+#define INDEX_BITS 16
+#define SLOTS      (1u << INDEX_BITS)
+
+struct acl_borders {
+	size_t n, room;
+	uint64_t *hi, *lo; /* of each border; lo NULL: all are 0 */
+	/* The number of borders whose first 16 bits are less than the place in
+	 * the index, which has a place for the end too.  NULL: no index. */
+	uint32_t *index;
+};
+
+/* -- look-ups -- */
+
+static uint64_t
+lower_half(const struct acl_borders *b, size_t at)
+{
+	return b->lo ? b->lo[at] : 0;
+}
+
+/* Returns the number of borders that are not greater than the address. */
+static size_t
+count_borders(const struct acl_borders *b, struct acl_key key)
+{
+	size_t low = 0, n = b->n;
+
+	if (b->index) {
+		size_t slot = key.hi >> (64 - INDEX_BITS);
+
+		low = b->index[slot];
+		n = b->index[slot + 1] - low;
+	}
+	while (n > 0) {
+		size_t half = n / 2, at = low + half;
+
+		if (b->hi[at] < key.hi ||
+		    (b->hi[at] == key.hi && lower_half(b, at) <= key.lo)) {
+			low = at + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return low;
+}
+
+bool
+acl_borders_have(const struct acl_borders *borders, struct acl_key key)
+{
+	return count_borders(borders, key) % 2 == 1;
+}
+
+/* -- making -- */
+
+struct acl_borders *
+acl_borders_new(size_t n, bool wide)
+{
+	struct acl_borders *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->room = 2 * n;
+	if (n > 0)
+		b->hi = reallocarray(NULL, n, 2 * sizeof(*b->hi));
+	if (n > 0 && wide)
+		b->lo = reallocarray(NULL, n, 2 * sizeof(*b->lo));
+	if (n == 0 || (b->hi && (b->lo || !wide) && b->room < UINT32_MAX))
+		return b;
+	acl_borders_free(b);
+	return NULL;
+}
+
+/* Appends a border, or drops the last one if both are equal: then the ranges on
+ * either side touch. */
+static void
+append_border(struct acl_borders *b, struct acl_key key)
+{
+	if (b->n > 0 && b->hi[b->n - 1] == key.hi &&
+	    lower_half(b, b->n - 1) == key.lo) {
+		b->n--;
+		return;
+	}
+	ENSURE(b->n < b->room && (b->lo || key.lo == 0));
+	b->hi[b->n] = key.hi;
+	if (b->lo)
+		b->lo[b->n] = key.lo;
+	b->n++;
+}
+
+/* Gets the first address behind the range.  Returns false if the range reaches
+ * the last address. */
+static bool
+end_of(const struct acl_prefix *range, struct acl_key *ret)
+{
+	struct acl_key end = range->first;
+
+	if (range->bits > 64) {
+		end.lo += UINT64_C(1) << (128 - range->bits);
+		end.hi += end.lo == 0;
+	} else {
+		end.hi +=
+		    range->bits > 0 ? UINT64_C(1) << (64 - range->bits) : 0;
+	}
+	*ret = end;
+	return end.hi > 0 || end.lo > 0;
+}
+
+void
+acl_borders_add(struct acl_borders *borders, const struct acl_prefix *range)
+{
+	struct acl_borders *b = borders;
+	struct acl_key end;
+
+	/* A last range without an end has all addresses that follow. */
+	if (b->n % 2 == 1)
+		return;
+	if (b->n > 0 && (range->first.hi < b->hi[b->n - 1] ||
+	                    (range->first.hi == b->hi[b->n - 1] &&
+	                        range->first.lo < lower_half(b, b->n - 1))))
+		return;
+	append_border(b, range->first);
+	if (end_of(range, &end))
+		append_border(b, end);
+}
+
+/* Gives back the room behind the last border. */
+static void
+shrink_half(uint64_t **half, size_t n)
+{
+	uint64_t *less =
+	    *half && n > 0 ? reallocarray(*half, n, sizeof(**half)) : NULL;
+
+	if (less)
+		*half = less;
+}
+
+bool
+acl_borders_seal(struct acl_borders *borders)
+{
+	struct acl_borders *b = borders;
+	size_t at = 0;
+
+	shrink_half(&b->hi, b->n);
+	shrink_half(&b->lo, b->n);
+	b->room = b->n;
+	if (b->n < INDEXED_MIN)
+		return true;
+	b->index = reallocarray(NULL, SLOTS + 1, sizeof(*b->index));
+	if (!b->index)
+		return false;
+	for (size_t slot = 0; slot <= SLOTS; slot++) {
+		while (at < b->n && b->hi[at] >> (64 - INDEX_BITS) < slot)
+			at++;
+		b->index[slot] = (uint32_t)at;
+	}
+	return true;
+}
+
+void
+acl_borders_free(struct acl_borders *borders)
+{
+	if (!borders)
+		return;
+	free(borders->hi);
+	free(borders->lo);
+	free(borders->index);
+	free(borders);
+}
+
+void
+acl_borders_memory(const struct acl_borders *borders, struct memory_use *use)
+{
+	memory_add_block(use, borders);
+	memory_add_block(use, borders->hi);
+	memory_add_block(use, borders->lo);
+	memory_add_block(use, borders->index);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ * Borders of random ranges, compared with an array that has a flag for each
+ * address.
+ */
+#include "acl/borders.h"
+
+#include "base/mix.h"
+#include "unit.h"
+
+/* The addresses are numbered, and a number has this many bits. */
+#define BITS    18u
+#define NUMBERS (1u << BITS)
+
+static uint64_t random_state;
+
+static uint64_t
+draw(void)
+{
+	return random_state = mix64(random_state);
+}
+
+struct range {
+	uint32_t first;
+	unsigned bits;
+};
+
+struct world {
+	unsigned before; /* bits of an address before those of its number */
+	struct range ranges[NUMBERS];
+	size_t n;
+	bool has[NUMBERS + 1];
+};
+
+/* Returns the address with the number.  All bits before it are 1, all bits
+ * behind it are 0. */
+static struct acl_key
+key_of(const struct world *w, uint32_t number)
+{
+	unsigned behind = 128 - w->before - BITS;
+	unsigned __int128 all = w->before > 0 ? ~(unsigned __int128)0 : 0;
+	unsigned __int128 key =
+	    (behind + BITS < 128 ? all << (behind + BITS) : 0) |
+	    (unsigned __int128)number << behind;
+
+	return (struct acl_key){(uint64_t)(key >> 64), (uint64_t)key};
+}
+
+static int
+compare_ranges(const void *one, const void *other)
+{
+	const struct range *a = one, *b = other;
+
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return (int)a->bits - (int)b->bits;
+}
+
+/* Draws n ranges.  shortest: the least bits of a range. */
+static void
+draw_ranges(struct world *w, size_t n, unsigned shortest)
+{
+	memset(w->has, 0, sizeof(w->has));
+	for (w->n = 0; w->n < n; w->n++) {
+		struct range *r = &w->ranges[w->n];
+		unsigned free_bits;
+
+		r->bits = shortest + draw() % (BITS + 1 - shortest);
+		free_bits = BITS - r->bits;
+		r->first = (uint32_t)(draw() % NUMBERS) >> free_bits
+		                                               << free_bits;
+		memset(&w->has[r->first], true, (size_t)1 << free_bits);
+	}
+	qsort(w->ranges, n, sizeof(w->ranges[0]), compare_ranges);
+}
+
+static struct acl_borders *
+make(const struct world *w)
+{
+	struct acl_borders *b = acl_borders_new(w->n, w->before + BITS > 64);
+
+	assert_non_null(b);
+	for (size_t i = 0; i < w->n; i++)
+		acl_borders_add(
+		    b, &(struct acl_prefix){key_of(w, w->ranges[i].first),
+		           w->before + w->ranges[i].bits});
+	assert_true(acl_borders_seal(b));
+	return b;
+}
+
+/* Every address, the one before it, and some behind it. */
+static void
+check(const struct world *w, const struct acl_borders *b)
+{
+	uint64_t behind =
+	    w->before + BITS < 64 ? UINT64_MAX >> (w->before + BITS) : 0;
+
+	for (uint32_t i = 0; i < NUMBERS; i++) {
+		struct acl_key key = key_of(w, i);
+
+		if (acl_borders_have(b, key) != w->has[i])
+			fail_msg("address %u, %u bits before", i, w->before);
+		key.hi |= draw() & behind;
+		if (w->before + BITS <= 64)
+			key.lo = draw();
+		if (acl_borders_have(b, key) != w->has[i])
+			fail_msg("behind %u, %u bits before", i, w->before);
+	}
+	if (w->before > 0)
+		assert_false(acl_borders_have(b, (struct acl_key){0, 0}));
+}
+
+static void
+borders_have_the_addresses_of_their_ranges(void **state)
+{
+	/* IPv4 and the front of IPv6, within hi, on both sides of its end, and
+	 * within lo. */
+	static const unsigned befores[] = {0, 14, 46, 50, 60, 64, 90, 110};
+	static const size_t sizes[] = {0, 1, 5, 300, 40000, 200000};
+	static struct world w;
+
+	(void)state;
+	for (unsigned i = 0; i < UNIT_N(befores); i++)
+		for (unsigned j = 0; j < UNIT_N(sizes); j++) {
+			struct acl_borders *b;
+
+			w.before = befores[i];
+			random_state = i * UNIT_N(sizes) + j;
+			draw_ranges(&w, sizes[j], sizes[j] < 1000 ? 0 : 12);
+			b = make(&w);
+			check(&w, b);
+			acl_borders_free(b);
+		}
+}
+
+static void
+a_range_of_all_addresses_has_them(void **state)
+{
+	static struct world w;
+	struct acl_borders *b;
+
+	(void)state;
+	draw_ranges(&w, 100, 3);
+	w.ranges[0] = (struct range){.bits = 0};
+	memset(w.has, true, sizeof(w.has));
+	b = make(&w);
+	check(&w, b);
+	assert_true(
+	    acl_borders_have(b, (struct acl_key){UINT64_MAX, UINT64_MAX}));
+	acl_borders_free(b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(borders_have_the_addresses_of_their_ranges),
+	    cmocka_unit_test(a_range_of_all_addresses_has_them),
+	};
+
+	unit_watchdog();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
