@@ -12,21 +12,6 @@
 #include "base/ensure.h"
 #include "base/grace.h"
 
-/* A content whose table has to be made of all entries after a change of one
- * entry. */
-struct rebuild {
-	struct acl_content *content; /* NULL: none */
-	struct acl_entry entry;      /* that was deleted or added */
-	struct acl_table *made;      /* NULL: not made so far */
-	bool replaced; /* by acl_list_publish: this is the last owner */
-};
-
-/* The change that keeps a list busy. */
-struct change {
-	bool is_addition;
-	struct rebuild added, read;
-};
-
 struct acl_list {
 	/* Shared. */
 	struct acl_view *view; /* of content; `empty` if there is none */
@@ -41,7 +26,6 @@ struct acl_list {
 	uint64_t published;          /* acl_content_ranges_digest; 0: nothing */
 	struct acl_drafts drafts;
 	bool committing; /* a commit has begun */
-	struct change change;
 	struct acl_view empty;
 };
 
@@ -130,30 +114,13 @@ free_content(void *content)
 static void
 free_table(void *table)
 {
-	acl_table_discard(table);
+	acl_table_free(table);
 }
 
 static void
-retire_former(struct acl_former former, struct grace *grace)
+retire(struct acl_content *content, struct grace *grace)
 {
-	if (former.table)
-		grace_retire(grace, free_table, former.table);
-	if (former.base)
-		grace_retire(grace, free_table, former.base);
-}
-
-/* Retires a content that the list does not have any more, unless a thread makes
- * a table of it: then acl_list_end_change retires it. */
-static void
-retire(struct acl_list *list, struct acl_content *content, struct grace *grace)
-{
-	if (!content)
-		return;
-	if (content == list->change.added.content)
-		list->change.added.replaced = true;
-	else if (content == list->change.read.content)
-		list->change.read.replaced = true;
-	else
+	if (content)
 		grace_retire(grace, free_content, content);
 }
 
@@ -170,9 +137,9 @@ exchange(struct acl_list *list, struct acl_content *read,
 	view->added = added ? acl_content_table(added) : NULL;
 	atomic_store_release(&list->view, view); /* [P32] */
 	list->content = read;
-	retire(list, former, grace);
+	retire(former, grace);
 	if (added != list->added)
-		retire(list, list->added, grace);
+		retire(list->added, grace);
 	list->added = added;
 }
 
@@ -202,7 +169,7 @@ still_added(const struct acl_list *list, const struct acl_content *content)
 	size_t n = list->added ? acl_content_entries(list->added) : 0;
 	struct acl_content *others;
 
-	if (n == 0 || n > ACL_ADDED_MAX || acl_list_is_busy(list))
+	if (n == 0 || n > ACL_ADDED_MAX)
 		return list->added;
 	others = copy_others(list->added, content);
 	return others ? others : list->added;
@@ -246,28 +213,14 @@ make_empty(void)
 	return NULL;
 }
 
-/* Makes and publishes the table after a change of that entry of the content, or
- * notes in *rebuild that the table has to be made of all entries. */
+/* Publishes the table that the content has after a change of an entry.  at: the
+ * table's place in the view. */
 static void
-follow_entry_change(struct acl_content *content, const struct acl_entry *entry,
-    const struct acl_table **table, struct rebuild *rebuild,
-    struct grace *grace)
+publish_change(const struct acl_table **at, const struct acl_content *content,
+    struct acl_table *former, struct grace *grace)
 {
-	struct acl_former former;
-
-	if (!acl_content_follow(content, &entry->range, &former)) {
-		*rebuild =
-		    (struct rebuild){.content = content, .entry = *entry};
-		return;
-	}
-	atomic_store_release(table, acl_content_table(content)); /* [P32] */
-	retire_former(former, grace);
-}
-
-static enum acl_outcome
-outcome_so_far(const struct acl_list *list)
-{
-	return acl_list_is_busy(list) ? ACL_LATER : ACL_DONE;
+	atomic_store_release(at, acl_content_table(content)); /* [P32] */
+	grace_retire(grace, free_table, former);
 }
 
 enum acl_outcome
@@ -275,119 +228,57 @@ acl_list_add(
     struct acl_list *list, const struct cidr *range, struct grace *grace)
 {
 	struct acl_entry entry = {.range = *range}, same;
+	struct acl_table *former;
 
-	ENSURE(!acl_list_is_busy(list));
+	ENSURE(!list->committing);
 	if (!list->added)
 		list->added = make_empty();
 	if (!list->added)
 		return ACL_SHORT;
 	if (acl_content_get(list->added, range, &same))
 		return ACL_DONE;
-	if (!acl_content_insert(list->added, &entry))
+	if (!acl_content_insert(list->added, &entry, &former))
 		return ACL_SHORT;
-	list->change.is_addition = true;
-	follow_entry_change(list->added, &entry, &list->view->added,
-	    &list->change.added, grace);
-	return outcome_so_far(list);
+	publish_change(&list->view->added, list->added, former, grace);
+	return ACL_DONE;
+}
+
+static bool
+has_entry(const struct acl_content *content, const struct cidr *range)
+{
+	struct acl_entry entry;
+
+	return content && acl_content_get(content, range, &entry);
 }
 
 enum acl_outcome
 acl_list_delete(
     struct acl_list *list, const struct cidr *range, struct grace *grace)
 {
-	const struct acl_entry added = {.range = *range};
-	struct acl_entry read;
-	bool was_read =
-	    list->content && acl_content_get(list->content, range, &read);
-	bool was_added;
+	bool was_read = has_entry(list->content, range);
+	bool was_added = has_entry(list->added, range);
+	struct acl_table *read = NULL, *added = NULL;
 
-	ENSURE(!acl_list_is_busy(list));
-	was_added = list->added && acl_content_remove(list->added, range);
+	ENSURE(!list->committing);
 	if (!was_read && !was_added)
 		return ACL_NO_ENTRY;
-	list->change.is_addition = false;
+	if (was_read)
+		read = acl_content_table_without(list->content, range);
 	if (was_added)
-		follow_entry_change(list->added, &added, &list->view->added,
-		    &list->change.added, grace);
-	if (was_read) {
-		(void)acl_content_remove(list->content, range);
-		list->deleted++;
-		follow_entry_change(list->content, &read, &list->view->read,
-		    &list->change.read, grace);
+		added = acl_content_table_without(list->added, range);
+	if ((was_read && !read) || (was_added && !added)) {
+		acl_table_free(read);
+		acl_table_free(added);
+		return ACL_SHORT;
 	}
-	return outcome_so_far(list);
-}
-
-static void
-make_table(struct rebuild *rebuild)
-{
-	if (rebuild->content)
-		rebuild->made = acl_content_make_table(rebuild->content);
-}
-
-void
-acl_list_make_tables(struct acl_list *list)
-{
-	make_table(&list->change.added);
-	make_table(&list->change.read);
-}
-
-/* Takes the change back.  This cannot fail: the room of a deleted entry is
- * still there. */
-static void
-undo(const struct rebuild *rebuild, bool is_addition)
-{
-	if (is_addition)
-		(void)acl_content_remove(
-		    rebuild->content, &rebuild->entry.range);
-	else
-		ENSURE(acl_content_insert(rebuild->content, &rebuild->entry));
-}
-
-/* Puts the table that was made in place.  Returns false if the change was
- * undone. */
-static bool
-end_rebuild(struct rebuild *rebuild, bool is_addition,
-    const struct acl_table **table, struct grace *grace)
-{
-	const struct rebuild r = *rebuild;
-
-	*rebuild = (struct rebuild){.content = NULL};
-	if (!r.content)
-		return true;
-	if (r.replaced) {
-		acl_table_discard(r.made);
-		grace_retire(grace, free_content, r.content);
-		return true;
-	}
-	if (!r.made) {
-		undo(&r, is_addition);
-		return false;
-	}
-	atomic_store_release(table, r.made); /* [P32] */
-	retire_former(acl_content_set_table(r.content, r.made), grace);
-	return true;
-}
-
-enum acl_outcome
-acl_list_end_change(struct acl_list *list, struct grace *grace)
-{
-	struct change *c = &list->change;
-	bool added =
-	    end_rebuild(&c->added, c->is_addition, &list->view->added, grace);
-	bool read =
-	    end_rebuild(&c->read, c->is_addition, &list->view->read, grace);
-
-	if (!read)
-		list->deleted--;
-	return added && read ? ACL_DONE : ACL_SHORT;
-}
-
-bool
-acl_list_is_busy(const struct acl_list *list)
-{
-	return list->committing || list->change.added.content ||
-	       list->change.read.content;
+	if (was_added)
+		publish_change(&list->view->added, list->added,
+		    acl_content_remove(list->added, range, added), grace);
+	if (was_read)
+		publish_change(&list->view->read, list->content,
+		    acl_content_remove(list->content, range, read), grace);
+	list->deleted += was_read;
+	return ACL_DONE;
 }
 
 /* Replaces all entries by those of added, and takes ownership of it.  When
@@ -479,7 +370,7 @@ acl_list_begin_commit(
 {
 	if (!acl_drafts_find(&list->drafts, version))
 		return ACL_NO_VERSION;
-	ENSURE(!acl_list_is_busy(list));
+	ENSURE(!list->committing);
 	list->committing = true;
 	*ret_entries = acl_drafts_lend(&list->drafts, version);
 	return ACL_DONE;

@@ -71,42 +71,22 @@ const struct acl_content *acl_list_content(const struct acl_list *list);
 
 enum acl_outcome {
 	ACL_DONE,
-	ACL_LATER,      /* acl_list_end_change returns the outcome */
 	ACL_NO_ENTRY,   /* no entry has exactly this range */
 	ACL_NO_VERSION, /* the version is not prepared */
 	ACL_TOO_MANY,   /* ACL_DRAFTS_MAX versions are prepared */
 	ACL_SHORT       /* memory is short; the list is as before */
 };
 
-/* Adds an entry, unless commands have added one with the same range.  Returns
- * ACL_DONE, ACL_SHORT, or ACL_LATER as acl_list_delete does. */
+/* Adds an entry, unless commands have added one with the same range.  The
+ * change is in force when the function returns.  Returns ACL_DONE or ACL_SHORT.
+ * Not allowed during a commit. */
 enum acl_outcome acl_list_add(
     struct acl_list *list, const struct cidr *range, struct grace *grace);
 
-/* Deletes the entry with exactly this range.  Returns ACL_DONE, ACL_NO_ENTRY,
- * ACL_SHORT, or ACL_LATER: the table has to be made of all entries, which takes
- * 10 to 250 ms for a million.  Then the list is busy until the change has
- * ended:
- *
- *   acl_list_delete --> acl_list_make_tables --> acl_list_end_change
- *
- * In between, look-ups find the former entries.  In a large list, every 2048th
- * change and the deletion of a range with thousands of entries within it return
- * ACL_LATER, see patch.h. */
+/* Deletes the entry with exactly this range.  Returns ACL_DONE, ACL_NO_ENTRY or
+ * ACL_SHORT.  Not allowed during a commit. */
 enum acl_outcome acl_list_delete(
     struct acl_list *list, const struct cidr *range, struct grace *grace);
-
-/* Makes the tables that acl_list_end_change needs.  Any thread, while the list
- * is busy with a change. */
-void acl_list_make_tables(struct acl_list *list);
-/* Puts the change into force, or undoes it if acl_list_make_tables was not
- * called or memory was short.  Returns ACL_DONE or ACL_SHORT. */
-enum acl_outcome acl_list_end_change(
-    struct acl_list *list, struct grace *grace);
-
-/* Returns whether a commit or a change has begun and not ended.  Until it has
- * ended, the caller changes the list only by acl_list_publish. */
-bool acl_list_is_busy(const struct acl_list *list);
 
 /* Deletes all entries.  Returns false when memory is short. */
 bool acl_list_clear(struct acl_list *list, struct grace *grace) MUST_CHECK;
@@ -162,7 +142,7 @@ enum acl_outcome acl_list_commit(
  *
  *   acl_list_begin_commit --> acl_content_seal --> acl_list_end_commit
  *
- * In between, the list is busy. */
+ * In between, the caller changes the list only by acl_list_publish. */
 
 /* Returns ACL_DONE or ACL_NO_VERSION.  With ACL_DONE, the caller owns
  * *ret_entries. */

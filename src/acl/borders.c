@@ -14,6 +14,7 @@
 #define SLOTS      (1u << INDEX_BITS)
 
 struct acl_borders {
+	unsigned refs;
 	size_t n, room;
 	uint64_t *hi, *lo; /* of each border; lo NULL: all are 0 */
 	/* The number of borders whose first 16 bits are less than the place in
@@ -23,10 +24,10 @@ struct acl_borders {
 
 /* -- look-ups -- */
 
-static uint64_t
-lower_half(const struct acl_borders *b, size_t at)
+static struct acl_key
+border_at(const struct acl_borders *b, size_t at)
 {
-	return b->lo ? b->lo[at] : 0;
+	return (struct acl_key){b->hi[at], b->lo ? b->lo[at] : 0};
 }
 
 /* Returns the number of borders that are not greater than the address. */
@@ -45,7 +46,7 @@ count_borders(const struct acl_borders *b, struct acl_key key)
 		size_t half = n / 2, at = low + half;
 
 		if (b->hi[at] < key.hi ||
-		    (b->hi[at] == key.hi && lower_half(b, at) <= key.lo)) {
+		    (b->hi[at] == key.hi && border_at(b, at).lo <= key.lo)) {
 			low = at + 1;
 			n -= half + 1;
 		} else {
@@ -70,6 +71,7 @@ acl_borders_new(size_t n, bool wide)
 
 	if (!b)
 		return NULL;
+	b->refs = 1;
 	b->room = 2 * n;
 	if (n > 0)
 		b->hi = reallocarray(NULL, n, 2 * sizeof(*b->hi));
@@ -77,7 +79,7 @@ acl_borders_new(size_t n, bool wide)
 		b->lo = reallocarray(NULL, n, 2 * sizeof(*b->lo));
 	if (n == 0 || (b->hi && (b->lo || !wide) && b->room < UINT32_MAX))
 		return b;
-	acl_borders_free(b);
+	acl_borders_unref(b);
 	return NULL;
 }
 
@@ -86,8 +88,7 @@ acl_borders_new(size_t n, bool wide)
 static void
 append_border(struct acl_borders *b, struct acl_key key)
 {
-	if (b->n > 0 && b->hi[b->n - 1] == key.hi &&
-	    lower_half(b, b->n - 1) == key.lo) {
+	if (b->n > 0 && acl_key_compare(border_at(b, b->n - 1), key) == 0) {
 		b->n--;
 		return;
 	}
@@ -125,9 +126,8 @@ acl_borders_add(struct acl_borders *borders, const struct acl_prefix *range)
 	/* A last range without an end has all addresses that follow. */
 	if (b->n % 2 == 1)
 		return;
-	if (b->n > 0 && (range->first.hi < b->hi[b->n - 1] ||
-	                    (range->first.hi == b->hi[b->n - 1] &&
-	                        range->first.lo < lower_half(b, b->n - 1))))
+	if (b->n > 0 &&
+	    acl_key_compare(range->first, border_at(b, b->n - 1)) < 0)
 		return;
 	append_border(b, range->first);
 	if (end_of(range, &end))
@@ -139,23 +139,17 @@ static void
 shrink_half(uint64_t **half, size_t n)
 {
 	uint64_t *less =
-	    *half && n > 0 ? reallocarray(*half, n, sizeof(**half)) : NULL;
+	    *half && n > 0 ? reallocarray(*half, n, sizeof(*less)) : NULL;
 
 	if (less)
 		*half = less;
 }
 
-bool
-acl_borders_seal(struct acl_borders *borders)
+static bool
+make_index(struct acl_borders *b)
 {
-	struct acl_borders *b = borders;
 	size_t at = 0;
 
-	shrink_half(&b->hi, b->n);
-	shrink_half(&b->lo, b->n);
-	b->room = b->n;
-	if (b->n < INDEXED_MIN)
-		return true;
 	b->index = reallocarray(NULL, SLOTS + 1, sizeof(*b->index));
 	if (!b->index)
 		return false;
@@ -167,10 +161,95 @@ acl_borders_seal(struct acl_borders *borders)
 	return true;
 }
 
-void
-acl_borders_free(struct acl_borders *borders)
+struct acl_borders *
+acl_borders_seal(struct acl_borders *borders)
 {
-	if (!borders)
+	struct acl_borders *b = borders;
+
+	shrink_half(&b->hi, b->n);
+	shrink_half(&b->lo, b->n);
+	b->room = b->n;
+	if (b->n < INDEXED_MIN || make_index(b))
+		return b;
+	acl_borders_unref(b);
+	return NULL;
+}
+
+/* -- changes -- */
+
+static void
+copy_borders(
+    struct acl_borders *to, const struct acl_borders *from, size_t at, size_t n)
+{
+	if (n == 0)
+		return;
+	ENSURE(n <= to->room - to->n);
+	memcpy(&to->hi[to->n], &from->hi[at], n * sizeof(to->hi[0]));
+	if (from->lo)
+		memcpy(&to->lo[to->n], &from->lo[at], n * sizeof(to->lo[0]));
+	else if (to->lo)
+		memset(&to->lo[to->n], 0, n * sizeof(to->lo[0]));
+	to->n += n;
+}
+
+/* Returns the number of borders that are less than the address. */
+static size_t
+count_less(const struct acl_borders *b, struct acl_key key)
+{
+	if (key.hi == 0 && key.lo == 0)
+		return 0;
+	key.hi -= key.lo == 0;
+	key.lo--;
+	return count_borders(b, key);
+}
+
+struct acl_borders *
+acl_borders_begin_change(const struct acl_borders *from,
+    const struct acl_prefix *range, size_t n, bool wide)
+{
+	/* Besides, the ends of what is left of a former range. */
+	struct acl_borders *b =
+	    acl_borders_new(from->n / 2 + n + 2, wide || from->lo);
+	size_t before = count_less(from, range->first);
+
+	if (!b)
+		return NULL;
+	copy_borders(b, from, 0, before);
+	if (before % 2 == 1)
+		append_border(b, range->first);
+	return b;
+}
+
+struct acl_borders *
+acl_borders_end_change(struct acl_borders *borders,
+    const struct acl_borders *from, const struct acl_prefix *range)
+{
+	struct acl_borders *b = borders;
+	struct acl_key end;
+
+	if (end_of(range, &end)) {
+		size_t at = count_borders(from, end);
+
+		if (at % 2 == 1)
+			append_border(b, end);
+		copy_borders(b, from, at, from->n - at);
+	}
+	return acl_borders_seal(b);
+}
+
+/* -- life -- */
+
+struct acl_borders *
+acl_borders_ref(struct acl_borders *borders)
+{
+	borders->refs++;
+	return borders;
+}
+
+void
+acl_borders_unref(struct acl_borders *borders)
+{
+	if (!borders || --borders->refs > 0)
 		return;
 	free(borders->hi);
 	free(borders->lo);

@@ -6,15 +6,23 @@
  *
  *   acl_borders_new --> acl_borders_add... --> acl_borders_seal --> look-ups
  *
+ * Sealed borders never change.  A change of a range makes other borders, from a
+ * copy of most of the present ones:
+ *
+ *   acl_borders_begin_change --> acl_borders_add... --> acl_borders_end_change
+ *
  * An index over the first 16 bits of an address leads to the part of the array
  * that a binary search looks at.
  */
 #ifndef ACL_BORDERS_H
 #define ACL_BORDERS_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
 
 #include "base/err.h"
 #include "base/memory_use.h"
@@ -25,6 +33,36 @@ struct acl_key {
 	uint64_t hi, lo;
 };
 
+/* Returns the key of an IP address of AF_INET or AF_INET6, in network order. */
+static inline struct acl_key
+acl_key_of(uint16_t family, const uint8_t *ip)
+{
+	uint64_t halves[2] = {0, 0};
+
+	memcpy(halves, ip, family == AF_INET ? 4 : 16);
+	return (struct acl_key){be64toh(halves[0]), be64toh(halves[1])};
+}
+
+/* Returns the key with all bits behind the first `bits` cleared. */
+static inline struct acl_key
+acl_key_mask(struct acl_key key, unsigned bits)
+{
+	if (bits < 64)
+		key.hi &= ~(UINT64_MAX >> bits);
+	if (bits < 128)
+		key.lo &= bits > 64 ? ~(UINT64_MAX >> (bits - 64)) : 0;
+	return key;
+}
+
+/* Returns a number below, equal to or above 0, as memcmp does. */
+static inline int
+acl_key_compare(struct acl_key a, struct acl_key b)
+{
+	if (a.hi != b.hi)
+		return a.hi < b.hi ? -1 : 1;
+	return (a.lo > b.lo) - (a.lo < b.lo);
+}
+
 /* The addresses that begin with the first `bits` bits of first, whose other
  * bits are 0. */
 struct acl_prefix {
@@ -34,9 +72,9 @@ struct acl_prefix {
 
 struct acl_borders;
 
-/* Returns borders without a range, or NULL when memory is short.  n: how many
- * ranges will be added at most.  wide: whether a range may have more than 64
- * bits. */
+/* Returns borders without a range and with one reference, or NULL when memory
+ * is short.  n: how many ranges will be added at most.  wide: whether a range
+ * may have more than 64 bits. */
 struct acl_borders *acl_borders_new(size_t n, bool wide);
 
 /* Adds a range, before the seal.  The first address of a range is not less than
@@ -45,14 +83,28 @@ struct acl_borders *acl_borders_new(size_t n, bool wide);
 void acl_borders_add(
     struct acl_borders *borders, const struct acl_prefix *range);
 
-/* Makes the index.  Returns false when memory is short. */
-bool acl_borders_seal(struct acl_borders *borders) MUST_CHECK;
+/* Makes the index.  Returns the borders; or NULL when memory is short, and
+ * frees the borders. */
+struct acl_borders *acl_borders_seal(struct acl_borders *borders) MUST_CHECK;
+
+/* Returns borders that are as `from` outside of the range, and to which at most
+ * n ranges within it are added; NULL when memory is short.  wide: whether one
+ * of these may have more than 64 bits. */
+struct acl_borders *acl_borders_begin_change(const struct acl_borders *from,
+    const struct acl_prefix *range, size_t n, bool wide) MUST_CHECK;
+/* Completes the borders.  from and range are those of acl_borders_begin_change.
+ * Returns what acl_borders_seal returns. */
+struct acl_borders *acl_borders_end_change(struct acl_borders *borders,
+    const struct acl_borders *from, const struct acl_prefix *range) MUST_CHECK;
 
 /* Returns whether the address is inside.  Any thread.  Never blocks. */
 bool acl_borders_have(const struct acl_borders *borders, struct acl_key key);
 
-/* Frees the borders.  NULL is allowed. */
-void acl_borders_free(struct acl_borders *borders);
+/* Adds a reference.  Returns the borders. */
+struct acl_borders *acl_borders_ref(struct acl_borders *borders);
+/* Drops a reference, and frees the borders with the last one.  NULL is allowed.
+ */
+void acl_borders_unref(struct acl_borders *borders);
 
 /* Adds the memory of the borders to use. */
 void acl_borders_memory(

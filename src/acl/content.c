@@ -8,8 +8,38 @@
 #include <sys/socket.h>
 #include <xxhash.h>
 
-#include "acl/content_internal.h"
+#include "base/ensure.h"
 #include "base/grow.h"
+
+struct acl_source {
+	char *name;
+	struct acl_covered covered;
+};
+
+struct acl_content {
+	struct acl_entries v4, v6;
+	bool has_unix;
+	struct acl_entry unix_entry; /* if has_unix */
+	struct acl_source *sources;
+	size_t sources_n, sources_room;
+	/* When it was sealed.  ranges: without places. */
+	uint64_t digest, ranges;
+	struct acl_table *table; /* NULL: not sealed */
+	struct acl_view view;
+};
+
+/* Returns the entries of AF_INET or AF_INET6. */
+static const struct acl_entries *
+entries_of(const struct acl_content *c, uint16_t family)
+{
+	return family == AF_INET ? &c->v4 : &c->v6;
+}
+
+static struct acl_entries *
+changed_entries(struct acl_content *c, uint16_t family)
+{
+	return family == AF_INET ? &c->v4 : &c->v6;
+}
 
 struct acl_content *
 acl_content_new(void)
@@ -18,8 +48,8 @@ acl_content_new(void)
 
 	if (!c)
 		return NULL;
-	acl_entries_init(&c->v4, false);
-	acl_entries_init(&c->v6, true);
+	c->v4.family = AF_INET;
+	c->v6.family = AF_INET6;
 	return c;
 }
 
@@ -74,21 +104,7 @@ acl_content_add(struct acl_content *content, const struct acl_entry *entry)
 		return true;
 	}
 	return acl_entries_append(
-	    entry->range.family == AF_INET ? &c->v4 : &c->v6, entry);
-}
-
-struct acl_table *
-acl_content_make_table(const struct acl_content *content)
-{
-	const struct acl_content *c = content;
-	struct acl_table *t =
-	    acl_table_new(c->v4.n, c->v6.n, c->v6.wide, c->has_unix);
-
-	if (!t)
-		return NULL;
-	acl_entries_add_ranges(&c->v4, t);
-	acl_entries_add_ranges(&c->v6, t);
-	return acl_table_seal(t);
+	    changed_entries(c, entry->range.family), entry);
 }
 
 static uint64_t
@@ -107,14 +123,14 @@ acl_content_seal(struct acl_content *content)
 {
 	struct acl_content *c = content;
 
-	if (!acl_entries_seal(&c->v4, note_covered, c) ||
-	    !acl_entries_seal(&c->v6, note_covered, c))
-		return false;
+	acl_entries_seal(&c->v4, note_covered, c);
+	acl_entries_seal(&c->v6, note_covered, c);
 	c->digest = digest_of(c);
 	c->ranges = acl_entries_hash_ranges(
 	    &c->v6, acl_entries_hash_ranges(&c->v4, c->has_unix));
 	acl_table_free(c->table);
-	c->whole = c->table = acl_content_make_table(c);
+	c->table = acl_table_new(acl_entries_make_borders(&c->v4),
+	    acl_entries_make_borders(&c->v6), c->has_unix);
 	return c->table != NULL;
 }
 
@@ -126,13 +142,111 @@ acl_content_free(struct acl_content *content)
 	for (size_t i = 0; i < content->sources_n; i++)
 		free(content->sources[i].name);
 	free(content->sources);
-	acl_entries_fini(&content->v4);
-	acl_entries_fini(&content->v6);
-	if (content->whole != content->table)
-		acl_table_free(content->whole);
+	free(content->v4.all);
+	free(content->v6.all);
 	acl_table_free(content->table);
-	acl_patch_clear(&content->patch);
 	free(content);
+}
+
+/* -- changes -- */
+
+/* Returns the table that the content will have with other borders of that
+ * family, AF_UNIX: with or without peers of unix sockets.  Takes ownership of
+ * changed.  Returns NULL when memory is short. */
+static struct acl_table *
+change_table(const struct acl_content *c, uint16_t family,
+    struct acl_borders *changed, bool has_unix)
+{
+	const struct acl_table *t = c->table;
+
+	return acl_table_new(
+	    family == AF_INET ? changed : acl_borders_ref(t->v4),
+	    family == AF_INET6 ? changed : acl_borders_ref(t->v6), has_unix);
+}
+
+static struct acl_borders *
+borders_of(const struct acl_content *c, uint16_t family)
+{
+	return family == AF_INET ? c->table->v4 : c->table->v6;
+}
+
+static struct acl_table *
+exchange_table(struct acl_content *c, struct acl_table *table)
+{
+	struct acl_table *former = c->table;
+
+	c->table = table;
+	return former;
+}
+
+static bool
+insert_unix(struct acl_content *c, const struct acl_entry *entry,
+    struct acl_table **ret_former)
+{
+	struct acl_table *t = change_table(c, AF_UNIX, NULL, true);
+
+	if (!t)
+		return false;
+	c->has_unix = true;
+	c->unix_entry = *entry;
+	*ret_former = exchange_table(c, t);
+	return true;
+}
+
+bool
+acl_content_insert(struct acl_content *content, const struct acl_entry *entry,
+    struct acl_table **ret_former)
+{
+	struct acl_content *c = content;
+	uint16_t family = entry->range.family;
+	struct acl_entries *es = changed_entries(c, family);
+	struct acl_table *t;
+
+	if (family == AF_UNIX)
+		return insert_unix(c, entry, ret_former);
+	if (!acl_entries_reserve(es))
+		return false;
+	t = change_table(c, family,
+	    acl_entries_borders_with(es, borders_of(c, family), &entry->range),
+	    c->has_unix);
+	if (!t)
+		return false;
+	acl_entries_insert(es, entry);
+	*ret_former = exchange_table(c, t);
+	return true;
+}
+
+struct acl_table *
+acl_content_table_without(
+    const struct acl_content *content, const struct cidr *range)
+{
+	const struct acl_content *c = content;
+	const struct acl_entries *es = entries_of(c, range->family);
+	bool found;
+	size_t at;
+
+	if (range->family == AF_UNIX)
+		return change_table(c, AF_UNIX, NULL, false);
+	found = acl_entries_find(es, range, &at);
+	ENSURE(found);
+	return change_table(c, range->family,
+	    acl_entries_borders_without(es, borders_of(c, range->family), at),
+	    c->has_unix);
+}
+
+struct acl_table *
+acl_content_remove(struct acl_content *content, const struct cidr *range,
+    struct acl_table *table)
+{
+	struct acl_content *c = content;
+	struct acl_entries *es = changed_entries(c, range->family);
+	size_t at;
+
+	if (range->family == AF_UNIX)
+		c->has_unix = false;
+	else if (acl_entries_find(es, range, &at))
+		acl_entries_remove(es, at);
+	return exchange_table(c, table);
 }
 
 /* -- reading -- */
@@ -191,22 +305,6 @@ acl_content_at(
 	return true;
 }
 
-size_t
-acl_content_after(const struct acl_content *content, const struct cidr *range)
-{
-	const struct acl_content *c = content;
-	size_t at;
-
-	if (range->family == AF_UNIX)
-		return 0;
-	if (range->family == AF_INET) {
-		(void)acl_entries_find(&c->v4, range, &at);
-		return c->has_unix + at;
-	}
-	(void)acl_entries_find(&c->v6, range, &at);
-	return c->has_unix + c->v4.n + at;
-}
-
 bool
 acl_content_get(const struct acl_content *content, const struct cidr *range,
     struct acl_entry *ret)
@@ -220,46 +318,31 @@ acl_content_get(const struct acl_content *content, const struct cidr *range,
 			*ret = c->unix_entry;
 		return c->has_unix;
 	}
-	es = range->family == AF_INET ? &c->v4 : &c->v6;
+	es = entries_of(c, range->family);
 	if (!acl_entries_find(es, range, &at))
 		return false;
 	acl_entries_at(es, at, ret);
 	return true;
 }
 
-/* Returns the range with a prefix of that length that has the peer. */
-static struct cidr
-range_around(const struct endpoint *peer, unsigned bits)
-{
-	struct cidr r = {.family = peer->family, .bits = (uint8_t)bits};
-
-	for (unsigned i = 0; i < 16; i++) {
-		unsigned kept = bits > 8 * i ? bits - 8 * i : 0;
-
-		r.ip[i] = peer->ip[i];
-		if (kept < 8)
-			r.ip[i] &= (uint8_t)(0xff00u >> kept);
-	}
-	return r;
-}
-
 bool
 acl_content_find(const struct acl_content *content, const struct endpoint *peer,
     struct acl_entry *ret)
 {
-	unsigned longest = peer->family == AF_INET    ? 32
-	                   : peer->family == AF_INET6 ? 128
-	                                              : 0;
-	struct cidr range;
+	const struct acl_content *c = content;
+	const struct acl_entries *es = entries_of(c, peer->family);
+	size_t at;
 
-	if (peer->family == 0)
+	if (peer->family == AF_UNIX && c->has_unix)
+		*ret = c->unix_entry;
+	if (peer->family == AF_UNIX)
+		return c->has_unix;
+	if (peer->family == 0 ||
+	    !acl_entries_find_longest(es, acl_key_of(peer->family, peer->ip),
+	        peer->family == AF_INET ? 32 : 128, &at))
 		return false;
-	for (unsigned bits = longest + 1; bits-- > 0;) {
-		range = range_around(peer, bits);
-		if (acl_content_get(content, &range, ret))
-			return true;
-	}
-	return false;
+	acl_entries_at(es, at, ret);
+	return true;
 }
 
 uint64_t
@@ -279,13 +362,11 @@ acl_content_memory(const struct acl_content *content, struct memory_use *use)
 {
 	use->count += acl_content_entries(content);
 	memory_add_block(use, content);
-	acl_entries_memory(&content->v4, use);
-	acl_entries_memory(&content->v6, use);
+	memory_add_block(use, content->v4.all);
+	memory_add_block(use, content->v6.all);
 	memory_add_block(use, content->sources);
 	for (size_t i = 0; i < content->sources_n; i++)
 		memory_add_block(use, content->sources[i].name);
 	if (content->table)
 		acl_table_memory(content->table, use);
-	if (content->whole != content->table)
-		acl_table_memory(content->whole, use);
 }

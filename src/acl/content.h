@@ -2,7 +2,7 @@
  * The content of an address list: entries, the file and line of each, and the
  * table that look-ups use.
  *
- *   acl_content_new --acl_content_add...--> acl_content_seal --> look-ups
+ *   acl_content_new --> acl_content_add... --> acl_content_seal --> look-ups
  *
  * A content belongs to one thread at a time.  Other threads read only its
  * table.
@@ -14,17 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "acl/entries.h"
 #include "acl/table.h"
-#include "net/cidr.h"
 
 /* The files that the entries of a content can be from. */
 #define ACL_SOURCES_MAX 250u
-
-struct acl_entry {
-	struct cidr range;
-	unsigned source; /* number of the file */
-	unsigned line;   /* 0: unknown */
-};
 
 /* The entries of one source that have no effect, because another entry of the
  * content has all of their addresses. */
@@ -59,39 +53,21 @@ bool acl_content_add(
  * makes the table.  Returns false when memory is short. */
 bool acl_content_seal(struct acl_content *content) MUST_CHECK;
 
-/* The tables that a change leaves behind, each from malloc or NULL.  The caller
- * frees them by acl_table_free once no thread reads the former table. */
-struct acl_former {
-	struct acl_table *table, *base;
-};
+/* Inserts an entry into a sealed content, which has none with the same range.
+ * *ret_former is the table that was replaced; the caller frees it once no
+ * thread reads it.  Returns false when memory is short; then the content is as
+ * before. */
+bool acl_content_insert(struct acl_content *content,
+    const struct acl_entry *entry, struct acl_table **ret_former) MUST_CHECK;
 
-/* Removes the entry with exactly this range from a sealed content.  The table
- * still has the range until acl_content_follow.  Returns false if the content
- * does not have it. */
-bool acl_content_remove(struct acl_content *content, const struct cidr *range);
-
-/* Inserts an entry into a sealed content, in order, and replaces one with the
- * same range.  The table does not have the entry until acl_content_follow.
- * Returns false when memory is short. */
-bool acl_content_insert(
-    struct acl_content *content, const struct acl_entry *entry) MUST_CHECK;
-
-/* Makes the table follow the insertion or removal of the entry with that range,
- * in less than a millisecond.  Returns false, with the former table in place,
- * if the table has to be made of all entries.  The caller then passes the
- * result of acl_content_make_table to acl_content_set_table, or undoes the
- * change of the entry. */
-bool acl_content_follow(struct acl_content *content, const struct cidr *range,
-    struct acl_former *ret_former) MUST_CHECK;
-/* Puts a table in place that was made of all present entries, and takes
- * ownership of it.  Returns the tables that it replaces. */
-struct acl_former acl_content_set_table(
-    struct acl_content *content, struct acl_table *table);
-
-/* Returns a table of the entries, or NULL when memory is short.  The content
- * need not be sealed if its entries are in order.  Any thread, as long as no
- * other thread changes the entries. */
-struct acl_table *acl_content_make_table(const struct acl_content *content);
+/* Returns the table that a sealed content will have without the entry with
+ * exactly this range, which it has; NULL when memory is short. */
+struct acl_table *acl_content_table_without(
+    const struct acl_content *content, const struct cidr *range);
+/* Removes the entry.  table: what acl_content_table_without has returned for
+ * it.  Takes ownership of the table, and returns the one that is replaced. */
+struct acl_table *acl_content_remove(struct acl_content *content,
+    const struct cidr *range, struct acl_table *table);
 
 /* Frees the content and its table.  NULL is allowed. */
 void acl_content_free(struct acl_content *content);
@@ -120,10 +96,6 @@ const struct acl_covered *acl_content_covered(
  * end. */
 bool acl_content_at(
     const struct acl_content *content, size_t index, struct acl_entry *ret);
-
-/* Returns the index of the first entry that is not before the range. */
-size_t acl_content_after(
-    const struct acl_content *content, const struct cidr *range);
 
 /* Gets the entry with exactly this range.  Returns false if there is none. */
 bool acl_content_get(const struct acl_content *content,

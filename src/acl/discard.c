@@ -25,12 +25,6 @@ discard_content(void *content)
 	acl_content_free(content);
 }
 
-static void
-discard_table(void *table)
-{
-	acl_table_free(table);
-}
-
 void
 acl_content_discard(struct acl_content *content)
 {
@@ -39,14 +33,4 @@ acl_content_discard(struct acl_content *content)
 	if (content)
 		acl_content_memory(content, &use);
 	discard_object(discard_content, content, use.heap);
-}
-
-void
-acl_table_discard(struct acl_table *table)
-{
-	struct memory_use use = {.count = 0};
-
-	if (table)
-		acl_table_memory(table, &use);
-	discard_object(discard_table, table, use.heap);
 }

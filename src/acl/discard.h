@@ -13,7 +13,4 @@
  * (worker_call).  No other thread may use the content.  Accepts NULL. */
 void acl_content_discard(struct acl_content *content);
 
-/* Frees the table as acl_table_free does, in the same way.  Accepts NULL. */
-void acl_table_discard(struct acl_table *table);
-
 #endif

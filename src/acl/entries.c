@@ -3,170 +3,146 @@
  */
 #include "acl/entries.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <xxhash.h>
 
 #include "base/ensure.h"
 #include "base/grow.h"
 
-/* The most entries of a block, and the room of a block that an insertion
- * begins. */
-#define BLOCK_MAX 4096u
-#define BLOCK_MIN 64u
-
-void
-acl_entries_init(struct acl_entries *entries, bool is_v6)
+static struct acl_packed
+pack(const struct acl_entry *e)
 {
-	*entries = (struct acl_entries){
-	    .is_v6 = is_v6, .size = acl_packed_size(is_v6)};
+	return (struct acl_packed){
+	    .first = acl_key_of(e->range.family, e->range.ip),
+	    .line = e->line,
+	    .bits = e->range.bits,
+	    .source = (uint8_t)e->source};
+}
+
+static void
+unpack(uint16_t family, const struct acl_packed *e, struct acl_entry *ret)
+{
+	uint64_t ip[2] = {htobe64(e->first.hi), htobe64(e->first.lo)};
+
+	*ret = (struct acl_entry){.range = {.family = family, .bits = e->bits},
+	    .source = e->source,
+	    .line = e->line};
+	memcpy(ret->range.ip, ip, sizeof(ip));
+}
+
+static struct acl_prefix
+prefix_of(const struct acl_packed *e)
+{
+	return (struct acl_prefix){e->first, e->bits};
 }
 
 static int
-compare_packed(const struct acl_entries *es, const void *a, const void *b)
+compare_packed(const struct acl_packed *a, const struct acl_packed *b)
 {
-	return acl_packed_compare(es->is_v6, a, b);
+	int order = acl_key_compare(a->first, b->first);
+
+	return order ? order : (int)a->bits - (int)b->bits;
+}
+
+/* Returns whether e, which is not before other, is within other's range. */
+static bool
+is_within(const struct acl_packed *e, const struct acl_packed *other)
+{
+	return acl_key_compare(
+	           acl_key_mask(e->first, other->bits), other->first) == 0;
 }
 
 /* -- making -- */
-
-static void
-drop_blocks(struct acl_entries *es)
-{
-	for (size_t i = 0; i < es->blocks_n; i++)
-		if (es->blocks[i].owned)
-			free(es->blocks[i].entries);
-	es->blocks_n = 0;
-}
 
 bool
 acl_entries_append(struct acl_entries *entries, const struct acl_entry *entry)
 {
 	struct acl_entries *es = entries;
-	union acl_packed packed = acl_pack(entry);
-	char *grown = grow(es->all, es->n, &es->all_room, es->size);
+	struct acl_packed *grown =
+	    grow(es->all, es->n, &es->room, sizeof(*grown));
 
 	if (!grown)
 		return false;
 	es->all = grown;
+	es->all[es->n++] = pack(entry);
 	es->wide |= entry->range.bits > 64;
-	drop_blocks(es);
-	memcpy(es->all + es->n++ * es->size, &packed, es->size);
 	return true;
+}
+
+/* Entries with the same range are in the order in which they were read. */
+static int
+compare_for_sort(const void *one, const void *other)
+{
+	const struct acl_packed *a = one, *b = other;
+	int order = compare_packed(a, b);
+
+	if (order)
+		return order;
+	if (a->source != b->source)
+		return a->source < b->source ? -1 : 1;
+	return (a->line > b->line) - (a->line < b->line);
 }
 
 /* Sorts the array, unless it is sorted already: most lists that programs write
  * are. */
 static void
-sort_appended(struct acl_entries *es)
+sort_entries(struct acl_entries *es)
 {
-	int (*compare)(const void *, const void *) =
-	    es->is_v6 ? acl_packed_order6 : acl_packed_order4;
 	size_t sorted = 1;
 
-	while (sorted < es->n && compare(es->all + (sorted - 1) * es->size,
-	                             es->all + sorted * es->size) <= 0)
+	while (sorted < es->n &&
+	       compare_for_sort(&es->all[sorted - 1], &es->all[sorted]) <= 0)
 		sorted++;
 	if (sorted < es->n)
-		qsort(es->all, es->n, es->size, compare);
-}
-
-/* The callback for entries within others. */
-struct cover_report {
-	void (*covered)(void *arg, const struct acl_entry *entry,
-	    const struct acl_entry *cover);
-	void *arg;
-};
-
-static void
-tell_covered(const struct acl_entries *es, const struct cover_report *report,
-    const void *e, const void *cover)
-{
-	struct acl_entry entry, by;
-
-	if (!report->covered)
-		return;
-	acl_unpack(es->is_v6, e, &entry);
-	acl_unpack(es->is_v6, cover, &by);
-	report->covered(report->arg, &entry, &by);
-}
-
-/* Drops entries with the same range as the one before.  The array is sorted.
- * Two ranges are disjoint, or one is within the other, so the last entry that
- * is not within another one reaches furthest. */
-static void
-drop_repeated(struct acl_entries *es, const struct cover_report *report)
-{
-	const char *furthest = NULL;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < es->n; i++) {
-		const char *e = es->all + i * es->size;
-		char *next = es->all + kept * es->size;
-		bool within =
-		    furthest && acl_packed_is_within(es->is_v6, e, furthest);
-
-		if (within)
-			tell_covered(es, report, e, furthest);
-		if (within && compare_packed(es, next - es->size, e) == 0)
-			continue;
-		if (next != e)
-			memcpy(next, e, es->size);
-		if (!within)
-			furthest = next;
-		kept++;
-	}
-	es->n = kept;
+		qsort(es->all, es->n, sizeof(es->all[0]), compare_for_sort);
 }
 
 /* Gives back the room behind the last entry. */
 static void
 shrink(struct acl_entries *es)
 {
-	char *less = es->n > 0 ? reallocarray(es->all, es->n, es->size) : NULL;
+	struct acl_packed *less =
+	    es->n > 0 ? reallocarray(es->all, es->n, sizeof(*less)) : NULL;
 
 	if (!less)
 		return;
 	es->all = less;
-	es->all_room = es->n;
+	es->room = es->n;
 }
 
-/* Divides the array into blocks.  Returns false when memory is short. */
-static bool
-divide_all(struct acl_entries *es)
-{
-	size_t blocks = (es->n + BLOCK_MAX - 1) / BLOCK_MAX;
-
-	drop_blocks(es);
-	free(es->blocks);
-	es->blocks = calloc(blocks + 1, sizeof(*es->blocks));
-	es->blocks_room = es->blocks ? blocks + 1 : 0;
-	if (!es->blocks)
-		return false;
-	for (; es->blocks_n < blocks; es->blocks_n++) {
-		struct acl_block *b = &es->blocks[es->blocks_n];
-
-		b->before = es->blocks_n * BLOCK_MAX;
-		b->entries = es->all + b->before * es->size;
-		b->n = es->n - b->before < BLOCK_MAX
-		           ? (uint32_t)(es->n - b->before)
-		           : BLOCK_MAX;
-		b->room = b->n;
-		memcpy(&b->first, b->entries, es->size);
-	}
-	return true;
-}
-
-bool
+/* Two ranges are disjoint, or one is within the other, so the last entry that
+ * is not within another one reaches furthest. */
+void
 acl_entries_seal(struct acl_entries *entries,
     void (*covered)(void *arg, const struct acl_entry *entry,
         const struct acl_entry *cover),
     void *arg)
 {
-	sort_appended(entries);
-	drop_repeated(entries, &(struct cover_report){covered, arg});
-	shrink(entries);
-	return divide_all(entries);
+	struct acl_entries *es = entries;
+	size_t kept = 0, furthest = 0;
+	struct acl_entry entry, by;
+
+	sort_entries(es);
+	for (size_t i = 0; i < es->n; i++) {
+		const struct acl_packed e = es->all[i];
+		bool within = kept > 0 && is_within(&e, &es->all[furthest]);
+
+		if (within) {
+			unpack(es->family, &e, &entry);
+			unpack(es->family, &es->all[furthest], &by);
+			covered(arg, &entry, &by);
+		}
+		if (within && compare_packed(&es->all[kept - 1], &e) == 0)
+			continue;
+		if (!within)
+			furthest = kept;
+		es->all[kept++] = e;
+	}
+	es->n = kept;
+	shrink(es);
 }
 
 uint64_t
@@ -174,298 +150,180 @@ acl_entries_hash(const struct acl_entries *entries, uint64_t seed)
 {
 	const struct acl_entries *es = entries;
 
-	return es->n > 0 ? XXH64(es->all, es->n * es->size, seed) : seed;
+	return es->n > 0 ? XXH64(es->all, es->n * sizeof(es->all[0]), seed)
+	                 : seed;
 }
 
 uint64_t
 acl_entries_hash_ranges(const struct acl_entries *entries, uint64_t seed)
 {
-	const struct acl_entries *es = entries;
+	for (size_t i = 0; i < entries->n; i++) {
+		struct acl_packed e = entries->all[i];
 
-	for (size_t i = 0; i < es->n; i++) {
-		union acl_packed e;
-
-		memcpy(&e, es->all + i * es->size, es->size);
-		if (es->is_v6)
-			e.v6.line = e.v6.source = 0;
-		else
-			e.v4.line = e.v4.source = 0;
-		seed = XXH64(&e, es->size, seed);
+		e.line = e.source = 0;
+		seed = XXH64(&e, sizeof(e), seed);
 	}
 	return seed;
 }
 
 /* -- look-ups -- */
 
-/* Returns the block that has the entry, or would have it; NULL if there are no
- * blocks. */
-static struct acl_block *
-find_block(const struct acl_entries *es, const union acl_packed *e)
-{
-	size_t low = 0, n = es->blocks_n;
-
-	while (n > 1) {
-		size_t half = n / 2;
-
-		if (compare_packed(es, &es->blocks[low + half].first, e) <= 0) {
-			low += half;
-			n -= half;
-		} else {
-			n = half;
-		}
-	}
-	return n > 0 ? &es->blocks[low] : NULL;
-}
-
-/* Gets the index within the block of the first entry that is not before e.
- * Returns whether that entry has the same range. */
+/* Does what acl_entries_find does. */
 static bool
-find_in_block(const struct acl_entries *es, const struct acl_block *b,
-    const union acl_packed *e, uint32_t *ret_at)
+find_packed(
+    const struct acl_entries *es, const struct acl_packed *e, size_t *ret_index)
 {
-	uint32_t low = 0, high = b->n;
+	size_t low = 0, high = es->n;
 
 	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
+		size_t mid = low + (high - low) / 2;
 
-		if (compare_packed(es, b->entries + mid * es->size, e) < 0)
+		if (compare_packed(&es->all[mid], e) < 0)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	*ret_at = low;
-	return low < b->n &&
-	       compare_packed(es, b->entries + low * es->size, e) == 0;
+	*ret_index = low;
+	return low < es->n && compare_packed(&es->all[low], e) == 0;
 }
 
 bool
 acl_entries_find(const struct acl_entries *entries, const struct cidr *range,
     size_t *ret_index)
 {
-	union acl_packed e = acl_pack(&(struct acl_entry){.range = *range});
-	const struct acl_block *b = find_block(entries, &e);
-	uint32_t at = 0;
-	bool found = b && find_in_block(entries, b, &e, &at);
+	struct acl_packed e = pack(&(struct acl_entry){.range = *range});
 
-	*ret_index = b ? b->before + at : 0;
-	return found;
+	return find_packed(entries, &e, ret_index);
 }
 
-static const char *
-packed_at(const struct acl_entries *es, size_t index)
+bool
+acl_entries_find_longest(const struct acl_entries *entries, struct acl_key key,
+    int bits, size_t *ret_index)
 {
-	size_t low = 0, n = es->blocks_n;
+	for (; bits >= 0; bits--) {
+		struct acl_packed e = {
+		    .first = acl_key_mask(key, (unsigned)bits),
+		    .bits = (uint8_t)bits};
 
-	if (n == 0)
-		return es->all + index * es->size;
-	while (n > 1) {
-		size_t half = n / 2;
-
-		if (es->blocks[low + half].before <= index) {
-			low += half;
-			n -= half;
-		} else {
-			n = half;
-		}
+		if (find_packed(entries, &e, ret_index))
+			return true;
 	}
-	return es->blocks[low].entries +
-	       (index - es->blocks[low].before) * es->size;
+	return false;
 }
 
 void
 acl_entries_at(
     const struct acl_entries *entries, size_t index, struct acl_entry *ret)
 {
-	acl_unpack(entries->is_v6, packed_at(entries, index), ret);
+	unpack(entries->family, &entries->all[index], ret);
 }
 
 /* -- changes -- */
 
-/* Counts an entry that was added to a block (change 1) or removed from it (-1).
- */
-static void
-count_entry(struct acl_entries *es, struct acl_block *b, int change)
-{
-	b->n += (uint32_t)change;
-	es->n += (size_t)change;
-	while (++b < es->blocks + es->blocks_n)
-		b->before += (size_t)change;
-}
-
-/* Inserts a block at that index.  Returns false when memory is short. */
-static bool
-insert_block(struct acl_entries *es, size_t at, const struct acl_block *block)
-{
-	struct acl_block *grown =
-	    grow(es->blocks, es->blocks_n, &es->blocks_room, sizeof(*grown));
-
-	if (!grown)
-		return false;
-	es->blocks = grown;
-	memmove(
-	    &grown[at + 1], &grown[at], (es->blocks_n++ - at) * sizeof(*grown));
-	grown[at] = *block;
-	return true;
-}
-
-static bool
-begin_blocks(struct acl_entries *es, const union acl_packed *first)
-{
-	struct acl_block b = {
-	    .entries = reallocarray(NULL, BLOCK_MIN, es->size),
-	    .room = BLOCK_MIN,
-	    .owned = true,
-	    .first = *first};
-
-	if (b.entries && insert_block(es, 0, &b))
-		return true;
-	free(b.entries);
-	return false;
-}
-
-/* Gives a block room for twice as many entries, at most BLOCK_MAX.  Returns
- * false when memory is short. */
-static bool
-grow_block(const struct acl_entries *es, struct acl_block *b)
-{
-	uint32_t room = b->room < BLOCK_MAX / 2 ? 2 * b->room : BLOCK_MAX;
-	char *grown =
-	    reallocarray(b->owned ? b->entries : NULL, room, es->size);
-
-	if (!grown)
-		return false;
-	if (!b->owned)
-		memcpy(grown, b->entries, b->n * es->size);
-	b->entries = grown;
-	b->room = room;
-	b->owned = true;
-	return true;
-}
-
-/* Moves the second half of a full block to a new one behind it.  Returns false
- * when memory is short. */
-static bool
-split_block(struct acl_entries *es, size_t at)
-{
-	const struct acl_block *b = &es->blocks[at];
-	uint32_t half = b->n / 2;
-	struct acl_block next = {
-	    .entries = reallocarray(NULL, BLOCK_MAX, es->size),
-	    .n = b->n - half,
-	    .room = BLOCK_MAX,
-	    .before = b->before + half,
-	    .owned = true};
-
-	if (!next.entries)
-		return false;
-	memcpy(next.entries, b->entries + half * es->size, next.n * es->size);
-	memcpy(&next.first, next.entries, es->size);
-	if (!insert_block(es, at + 1, &next)) {
-		free(next.entries);
-		return false;
-	}
-	es->blocks[at].n = half;
-	return true;
-}
-
-/* Returns a block that has room for the entry, or NULL when memory is short. */
-static struct acl_block *
-block_with_room(struct acl_entries *es, const union acl_packed *e)
-{
-	struct acl_block *b;
-
-	if (es->blocks_n == 0 && !begin_blocks(es, e))
-		return NULL;
-	b = find_block(es, e);
-	if (b->n < b->room)
-		return b;
-	if (b->room < BLOCK_MAX)
-		return grow_block(es, b) ? b : NULL;
-	return split_block(es, (size_t)(b - es->blocks)) ? find_block(es, e)
-	                                                 : NULL;
-}
-
 bool
+acl_entries_reserve(struct acl_entries *entries)
+{
+	struct acl_entries *es = entries;
+	size_t room = es->n + es->n / 8 + 16;
+	struct acl_packed *grown;
+
+	if (es->n < es->room)
+		return true;
+	grown = reallocarray(es->all, room, sizeof(*grown));
+	if (!grown)
+		return false;
+	es->all = grown;
+	es->room = room;
+	return true;
+}
+
+void
 acl_entries_insert(struct acl_entries *entries, const struct acl_entry *entry)
 {
 	struct acl_entries *es = entries;
-	union acl_packed e = acl_pack(entry);
-	struct acl_block *b = block_with_room(es, &e);
-	uint32_t at;
-	char *place;
-	bool found;
+	struct acl_packed e = pack(entry);
+	size_t at;
+	bool found = find_packed(es, &e, &at);
 
-	if (!b)
-		return false;
-	found = find_in_block(es, b, &e, &at);
-	ENSURE(!found);
-	place = b->entries + at * es->size;
-	memmove(place + es->size, place, (b->n - at) * es->size);
-	memcpy(place, &e, es->size);
-	es->wide |= entry->range.bits > 64;
-	count_entry(es, b, 1);
-	return true;
-}
-
-bool
-acl_entries_remove(struct acl_entries *entries, const struct cidr *range)
-{
-	struct acl_entries *es = entries;
-	union acl_packed e = acl_pack(&(struct acl_entry){.range = *range});
-	struct acl_block *b = find_block(es, &e);
-	uint32_t at;
-	char *place;
-
-	if (!b || !find_in_block(es, b, &e, &at))
-		return false;
-	place = b->entries + at * es->size;
-	memmove(place, place + es->size, (b->n - at - 1) * es->size);
-	count_entry(es, b, -1);
-	return true;
-}
-
-/* -- the table -- */
-
-static struct acl_prefix
-prefix_of(bool is_v6, const char *packed)
-{
-	const struct acl_entry4 *e4 = (const void *)packed;
-	const struct acl_entry6 *e6 = (const void *)packed;
-
-	return is_v6 ? (struct acl_prefix){{e6->hi, e6->lo}, e6->bits}
-	             : (struct acl_prefix){
-	                   {(uint64_t)e4->first << 32, 0}, e4->bits};
+	ENSURE(!found && es->n < es->room);
+	memmove(&es->all[at + 1], &es->all[at], (es->n++ - at) * sizeof(e));
+	es->all[at] = e;
+	es->wide |= e.bits > 64;
 }
 
 void
-acl_entries_add_ranges(
-    const struct acl_entries *entries, struct acl_table *table)
+acl_entries_remove(struct acl_entries *entries, size_t index)
+{
+	struct acl_packed *at = &entries->all[index];
+
+	memmove(at, at + 1, (--entries->n - index) * sizeof(*at));
+}
+
+/* -- borders -- */
+
+struct acl_borders *
+acl_entries_make_borders(const struct acl_entries *entries)
 {
 	const struct acl_entries *es = entries;
+	struct acl_borders *b = acl_borders_new(es->n, es->wide);
 
-	for (size_t i = 0; i < es->blocks_n; i++)
-		for (uint32_t j = 0; j < es->blocks[i].n; j++) {
-			struct acl_prefix range = prefix_of(
-			    es->is_v6, es->blocks[i].entries + j * es->size);
+	for (size_t i = 0; b && i < es->n; i++) {
+		struct acl_prefix range = prefix_of(&es->all[i]);
 
-			acl_table_add(table, es->is_v6, &range);
-		}
+		acl_borders_add(b, &range);
+	}
+	return b ? acl_borders_seal(b) : NULL;
 }
 
-void
-acl_entries_memory(const struct acl_entries *entries, struct memory_use *use)
+/* Returns whether an entry with fewer bits has all of the range. */
+static bool
+is_covered(const struct acl_entries *es, const struct acl_prefix *range)
 {
-	memory_add_block(use, entries->all);
-	memory_add_block(use, entries->blocks);
-	for (size_t i = 0; i < entries->blocks_n; i++)
-		if (entries->blocks[i].owned)
-			memory_add_block(use, entries->blocks[i].entries);
+	size_t index;
+
+	return acl_entries_find_longest(
+	    es, range->first, (int)range->bits - 1, &index);
 }
 
-void
-acl_entries_fini(struct acl_entries *entries)
+struct acl_borders *
+acl_entries_borders_with(const struct acl_entries *entries,
+    struct acl_borders *from, const struct cidr *range)
 {
-	drop_blocks(entries);
-	free(entries->blocks);
-	free(entries->all);
+	struct acl_packed e = pack(&(struct acl_entry){.range = *range});
+	struct acl_prefix prefix = prefix_of(&e);
+	struct acl_borders *b;
+
+	if (is_covered(entries, &prefix))
+		return acl_borders_ref(from);
+	b = acl_borders_begin_change(
+	    from, &prefix, 1, entries->wide || prefix.bits > 64);
+	if (!b)
+		return NULL;
+	acl_borders_add(b, &prefix);
+	return acl_borders_end_change(b, from, &prefix);
+}
+
+/* What is left of the range are the entries within it, which follow in the
+ * array. */
+struct acl_borders *
+acl_entries_borders_without(
+    const struct acl_entries *entries, struct acl_borders *from, size_t index)
+{
+	const struct acl_packed *all = entries->all, *outer = &all[index];
+	struct acl_prefix range = prefix_of(outer);
+	size_t end = index + 1;
+	struct acl_borders *b;
+
+	if (is_covered(entries, &range))
+		return acl_borders_ref(from);
+	while (end < entries->n && is_within(&all[end], outer))
+		end++;
+	b = acl_borders_begin_change(
+	    from, &range, end - index - 1, entries->wide);
+	for (size_t i = index + 1; b && i < end; i++) {
+		struct acl_prefix left = prefix_of(&all[i]);
+
+		acl_borders_add(b, &left);
+	}
+	return b ? acl_borders_end_change(b, from, &range) : NULL;
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The entries of a content that are of one address family.  Entries that are
- * read or prepared are appended to an array, which is then sorted and divided
- * into blocks.  A change moves entries within one block only, so that its time
- * hardly depends on their number.
+ * The entries of a content that are of one address family, in a sorted array.
  *
  *   acl_entries_append... --> acl_entries_seal --> find, insert, remove
  *
- * If no entry was appended, entries can also be inserted without a seal.
+ * If no entry was appended, the seal can be left out.
  */
 #ifndef ACL_ENTRIES_H
 #define ACL_ENTRIES_H
@@ -15,82 +12,83 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "acl/packed.h"
+#include "acl/borders.h"
+#include "net/cidr.h"
 
-/* Packed entries that follow each other. */
-struct acl_block {
-	char *entries;
-	uint32_t n, room;
-	size_t before; /* entries of all blocks before this one */
-	bool owned;    /* entries is from malloc; else within `all` */
-	/* Unless this is the first block: greater than all entries of the
-	 * blocks before, and not greater than those of this one. */
-	union acl_packed first;
+struct acl_entry {
+	struct cidr range;
+	unsigned source; /* number of the file */
+	unsigned line;   /* 0: unknown */
+};
+
+/* The form in which a list keeps an entry: a list may have a million. */
+struct acl_packed {
+	struct acl_key first;
+	uint32_t line;
+	uint8_t bits, source;
+	uint16_t unused; /* 0: all bytes are hashed */
 };
 
 struct acl_entries {
-	bool is_v6;
-	bool wide;   /* an entry has or had more than 64 bits */
-	size_t size; /* of a packed entry */
-	size_t n;
-	char *all; /* what was appended */
-	size_t all_room;
-	struct acl_block *blocks; /* in order; none before the seal */
-	size_t blocks_n, blocks_room;
+	uint16_t family; /* AF_INET or AF_INET6 */
+	bool wide;       /* an entry has or had more than 64 bits */
+	size_t n, room;
+	struct acl_packed *all;
 };
 
-/* Makes an empty set of entries of AF_INET6 (is_v6) or AF_INET. */
-void acl_entries_init(struct acl_entries *entries, bool is_v6);
-
-/* Appends an entry; not allowed after an insertion or removal.  Returns false
- * when memory is short. */
+/* Appends an entry; not allowed after the seal, unless another seal follows.
+ * Returns false when memory is short. */
 bool acl_entries_append(
     struct acl_entries *entries, const struct acl_entry *entry) MUST_CHECK;
 
-/* Sorts what was appended, and drops entries whose range another one has.
- * Calls covered, unless it is NULL, for each entry that is within another one,
- * dropped ones included, in the order of their addresses.  Returns false when
- * memory is short; then acl_entries_append and another seal may follow. */
-bool acl_entries_seal(struct acl_entries *entries,
+/* Sorts the entries, and drops those whose range another entry has.  Calls
+ * covered for each entry that is within another one, dropped ones included, in
+ * the order of their addresses. */
+void acl_entries_seal(struct acl_entries *entries,
     void (*covered)(void *arg, const struct acl_entry *entry,
         const struct acl_entry *cover),
-    void *arg) MUST_CHECK;
+    void *arg);
 
 /* Gets the index of the first entry that is not before the range.  Returns
  * whether that entry has exactly this range. */
 bool acl_entries_find(const struct acl_entries *entries,
     const struct cidr *range, size_t *ret_index);
 
+/* Gets the index of the entry with the most bits, but at most `bits`, that has
+ * the address.  Returns false if there is none.  bits may be -1. */
+bool acl_entries_find_longest(const struct acl_entries *entries,
+    struct acl_key key, int bits, size_t *ret_index);
+
 /* Gets the entry with that index, which is less than n. */
 void acl_entries_at(
     const struct acl_entries *entries, size_t index, struct acl_entry *ret);
 
-/* Inserts an entry in order; no entry has the same range.  Returns false when
- * memory is short, but never for the entry that was removed last. */
-bool acl_entries_insert(
-    struct acl_entries *entries, const struct acl_entry *entry) MUST_CHECK;
+/* Makes room for one more entry.  Returns false when memory is short. */
+bool acl_entries_reserve(struct acl_entries *entries) MUST_CHECK;
+/* Inserts an entry in order, for which there is room; no entry has the same
+ * range. */
+void acl_entries_insert(
+    struct acl_entries *entries, const struct acl_entry *entry);
 
-/* Removes the entry with exactly this range.  Returns false if there is none.
- */
-bool acl_entries_remove(struct acl_entries *entries, const struct cidr *range);
+/* Removes the entry with that index, which is less than n. */
+void acl_entries_remove(struct acl_entries *entries, size_t index);
 
-/* Adds the ranges to a table.  The entries are sealed, or were inserted. */
-void acl_entries_add_ranges(
-    const struct acl_entries *entries, struct acl_table *table);
+/* Returns the borders of sealed entries, or NULL when memory is short. */
+struct acl_borders *acl_entries_make_borders(const struct acl_entries *entries);
 
-/* Returns a hash, with that seed, of the entries as acl_entries_seal has left
- * them. */
+/* Returns the borders that the entries will have once an entry with the range
+ * is inserted; NULL when memory is short.  from: their present borders. */
+struct acl_borders *acl_entries_borders_with(const struct acl_entries *entries,
+    struct acl_borders *from, const struct cidr *range);
+/* Returns the borders that the entries will have once the entry with that index
+ * is removed; NULL when memory is short. */
+struct acl_borders *acl_entries_borders_without(
+    const struct acl_entries *entries, struct acl_borders *from, size_t index);
+
+/* Returns a hash, with that seed, of the entries. */
 uint64_t acl_entries_hash(const struct acl_entries *entries, uint64_t seed);
-
 /* Does the same without the files and lines of the entries. */
 uint64_t acl_entries_hash_ranges(
     const struct acl_entries *entries, uint64_t seed);
-
-/* Adds the memory of the entries to use. */
-void acl_entries_memory(
-    const struct acl_entries *entries, struct memory_use *use);
-
-/* Frees the entries. */
-void acl_entries_fini(struct acl_entries *entries);
 
 #endif

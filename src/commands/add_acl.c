@@ -52,7 +52,6 @@ call_acl_outcome(struct call *call, enum acl_outcome outcome)
 {
 	switch (outcome) {
 	case ACL_DONE:
-	case ACL_LATER:
 		return true;
 	case ACL_NO_ENTRY:
 		return err_set(call->err, "Key not found.");
@@ -116,33 +115,19 @@ add_to_version(struct call *call, struct acl_list *list, unsigned version,
 	    call, acl_list_prepare_entry(list, version, range));
 }
 
-/* Records a change of one entry, now or at the end of the task that it needs.
- * done: `added` or `deleted`.  Returns false with call->err set if the change
- * has failed. */
+/* Records a change of one entry.  done: `added` or `deleted`.  Returns false
+ * with call->err set if the change has failed. */
 static bool
-end_entry_change(struct call *call, struct acl_list *list,
-    const struct cidr *range, const char *done, struct list_task **ret_task)
+end_entry_change(struct call *call, enum acl_outcome outcome,
+    const struct acl_list *list, const struct cidr *range, const char *done)
 {
 	char text[CIDR_TEXT_SIZE];
-	struct acl_record *record;
 
-	cidr_text(range, text);
-	if (!acl_list_is_busy(list)) {
-		call_audit(call, NULL, NULL, "acl %s: %s is %s",
-		    acl_list_name(list), text, done);
-		return true;
-	}
-	record = acl_record_new(
-	    call, false, "acl %s: %s is %s", acl_list_name(list), text, done);
-	if (record)
-		*ret_task = list_task_change(
-		    list, acl_record_end(record), grace_of(call));
-	else
-		(void)acl_list_end_change(list, grace_of(call));
-	if (*ret_task)
-		return true;
-	acl_record_free(record);
-	return call_acl_outcome(call, ACL_SHORT);
+	if (!call_acl_outcome(call, outcome))
+		return false;
+	call_audit(call, NULL, NULL, "acl %s: %s is %s", acl_list_name(list),
+	    cidr_text(range, text), done);
+	return true;
 }
 
 /* Adds an entry.  Adding one that is there already succeeds, as in HAProxy. */
@@ -156,13 +141,13 @@ add_acl_now(struct call *call, struct list_task **ret_task)
 	    "'add acl' expects two parameters: ACL identifier and pattern.",
 	    &range);
 
+	(void)ret_task;
 	if (!list)
 		return false;
 	if (has_version && version != acl_list_versions(list).current)
 		return add_to_version(call, list, version, &range);
-	return call_acl_outcome(
-	           call, acl_list_add(list, &range, grace_of(call))) &&
-	       end_entry_change(call, list, &range, "added", ret_task);
+	return end_entry_change(call,
+	    acl_list_add(list, &range, grace_of(call)), list, &range, "added");
 }
 
 static bool
@@ -173,10 +158,10 @@ del_acl_now(struct call *call, struct list_task **ret_task)
 	    "This command expects two parameters: ACL identifier and key.",
 	    &range);
 
-	return list &&
-	       call_acl_outcome(
-	           call, acl_list_delete(list, &range, grace_of(call))) &&
-	       end_entry_change(call, list, &range, "deleted", ret_task);
+	(void)ret_task;
+	return list && end_entry_change(call,
+	                   acl_list_delete(list, &range, grace_of(call)), list,
+	                   &range, "deleted");
 }
 
 /* Clears a version.  Clearing one that is not prepared succeeds, as in HAProxy:

@@ -17,8 +17,7 @@ struct acl_list *call_acl(
  * there.  *ret_version is 0 if what follows `@` is not a number. */
 bool call_take_version(struct call *call, unsigned *ret_version);
 
-/* Returns whether the change was made or has begun (ACL_DONE, ACL_LATER).  Sets
- * call->err otherwise. */
+/* Returns whether the outcome is ACL_DONE.  Sets call->err otherwise. */
 bool call_acl_outcome(struct call *call, enum acl_outcome outcome);
 
 /* The function of a command that changes a list.  Sets *ret_task, which is NULL
@@ -30,12 +29,12 @@ typedef bool acl_change_fn(struct call *call, struct list_task **ret_task);
  * one behind `@VERSION`.  A later call of run gets copies of the arguments. */
 bool call_change_acl(struct call *call, acl_change_fn *run) MUST_CHECK;
 
-/* The record of a change that a task makes. */
+/* The record of a change that a task makes, with the numbers of entries before
+ * and after. */
 struct acl_record;
-/* Returns a record, or NULL when memory is short.  has_counts: the numbers of
- * entries before and after belong to it. */
-struct acl_record *acl_record_new(const struct call *call, bool has_counts,
-    const char *what, ...) __attribute__((format(printf, 3, 4)));
+/* Returns a record, or NULL when memory is short. */
+struct acl_record *acl_record_new(const struct call *call, const char *what,
+    ...) __attribute__((format(printf, 2, 3)));
 /* Frees a record whose task has not begun.  NULL is allowed. */
 void acl_record_free(struct acl_record *record);
 /* Returns an end for a task, which writes the record if the task has succeeded,

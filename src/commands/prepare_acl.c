@@ -45,8 +45,8 @@ static bool
 commit_by_task(struct call *call, struct acl_list *list, unsigned version,
     struct list_task **ret_task)
 {
-	struct acl_record *record = acl_record_new(call, true,
-	    "acl %s entries, version %u", acl_list_name(list), version);
+	struct acl_record *record = acl_record_new(
+	    call, "acl %s entries, version %u", acl_list_name(list), version);
 	enum acl_outcome outcome = ACL_SHORT;
 
 	if (record)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Commands that change a list: they wait while it is busy, and for the task
- * that they begin.  What they have changed is recorded at the end of the task,
- * whether the client is still there or not.
+ * Commands that change a list: they wait while a commit is under way, and for
+ * the task of the commit that they begin.  A commit is recorded at the end of
+ * its task, whether the client is still there or not.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ is_busy(struct call *call)
 {
 	const struct acl_list *list = named_list(call);
 
-	return list && acl_list_is_busy(list);
+	return list && acl_list_is_committing(list);
 }
 
 /* Runs the command, or looks at its task.  *ret_more: the answer has to wait.
@@ -133,7 +133,6 @@ call_change_acl(struct call *call, acl_change_fn *run)
 struct acl_record {
 	const struct command_env *env;
 	struct command_mode mode; /* of the client at the time of the command */
-	bool has_counts;
 	char *what;
 };
 
@@ -142,26 +141,22 @@ note_acl_record(void *arg, const struct list_result *result)
 {
 	struct acl_record *r = arg;
 	const struct call call = {.env = r->env, .mode = &r->mode};
-	bool done = result && result->outcome == ACL_DONE;
 
-	if (done && r->has_counts)
+	if (result && result->outcome == ACL_DONE)
 		call_audit_number(
 		    &call, result->before, result->after, "%s", r->what);
-	else if (done)
-		call_audit(&call, NULL, NULL, "%s", r->what);
 	acl_record_free(r);
 }
 
 struct acl_record *
-acl_record_new(const struct call *call, bool has_counts, const char *what, ...)
+acl_record_new(const struct call *call, const char *what, ...)
 {
 	struct acl_record *r = calloc(1, sizeof(*r));
 	va_list ap;
 
 	if (!r)
 		return NULL;
-	*r = (struct acl_record){
-	    .env = call->env, .mode = *call->mode, .has_counts = has_counts};
+	*r = (struct acl_record){.env = call->env, .mode = *call->mode};
 	va_start(ap, what);
 	if (vasprintf(&r->what, what, ap) < 0)
 		r->what = NULL;

@@ -8,7 +8,7 @@
 
 #include "base/worker.h"
 
-/* Two, so that a large commit does not delay changes of other lists. */
+/* Two, so that a large commit does not delay those of other lists. */
 static struct work_queue list_tasks = {.at_once = 2};
 
 struct list_task {
@@ -16,10 +16,9 @@ struct list_task {
 	unsigned refs; /* the caller's and the worker's */
 	struct grace *grace;
 	struct acl_list *list; /* a reference; NULL: completed */
-	/* Only for a commit. */
 	unsigned version;
-	struct acl_content *entries; /* NULL: a change */
-	bool sealed;                 /* by the worker */
+	struct acl_content *entries;
+	bool sealed; /* by the worker */
 
 	struct list_result result;
 	struct list_task_end end;
@@ -30,20 +29,7 @@ run_task(struct work *work)
 {
 	struct list_task *t = container_of(work, struct list_task, work);
 
-	if (t->entries)
-		t->sealed = acl_content_seal(t->entries);
-	else
-		acl_list_make_tables(t->list);
-}
-
-/* Puts what the worker has made into force, or undoes it if that is not
- * possible. */
-static enum acl_outcome
-end_in_list(struct list_task *t)
-{
-	return t->entries ? acl_list_end_commit(t->list, t->version, t->entries,
-	                        t->sealed, t->grace)
-	                  : acl_list_end_change(t->list, t->grace);
+	t->sealed = acl_content_seal(t->entries);
 }
 
 /* Completes the task, and reports its end.  ECANCELED: lfproxy stops. */
@@ -54,7 +40,8 @@ end_task(struct work *work, int error)
 	struct list_result *r = &t->result;
 
 	r->before = acl_list_entries(t->list);
-	r->outcome = end_in_list(t);
+	r->outcome = acl_list_end_commit(
+	    t->list, t->version, t->entries, t->sealed, t->grace);
 	r->after = acl_list_entries(t->list);
 	acl_list_unref(t->list);
 	t->list = NULL;
@@ -62,55 +49,30 @@ end_task(struct work *work, int error)
 	list_task_unref(t);
 }
 
-/* Returns a task that was not submitted, or NULL when memory is short. */
-static struct list_task *
-list_task_new(
-    struct acl_list *list, struct list_task_end end, struct grace *grace)
+struct list_task *
+list_task_commit(struct acl_list *list, unsigned version,
+    struct list_task_end end, struct grace *grace,
+    enum acl_outcome *ret_outcome)
 {
 	struct list_task *t = calloc(1, sizeof(*t));
 
+	*ret_outcome = ACL_SHORT;
 	if (!t)
 		return NULL;
 	*t = (struct list_task){
 	    .work = {.queue = &list_tasks, .run = run_task, .done = end_task},
 	    .refs = 2,
 	    .grace = grace,
-	    .list = acl_list_ref(list),
+	    .list = list,
+	    .version = version,
 	    .end = end};
-	return t;
-}
-
-struct list_task *
-list_task_commit(struct acl_list *list, unsigned version,
-    struct list_task_end end, struct grace *grace,
-    enum acl_outcome *ret_outcome)
-{
-	struct list_task *t = list_task_new(list, end, grace);
-
-	*ret_outcome = ACL_SHORT;
-	if (!t)
-		return NULL;
-	t->version = version;
 	*ret_outcome = acl_list_begin_commit(list, version, &t->entries);
-	if (*ret_outcome == ACL_DONE) {
-		worker_submit(&t->work);
-		return t;
+	if (*ret_outcome != ACL_DONE) {
+		free(t);
+		return NULL;
 	}
-	acl_list_unref(t->list);
-	free(t);
-	return NULL;
-}
-
-struct list_task *
-list_task_change(
-    struct acl_list *list, struct list_task_end end, struct grace *grace)
-{
-	struct list_task *t = list_task_new(list, end, grace);
-
-	if (t)
-		worker_submit(&t->work);
-	else
-		(void)acl_list_end_change(list, grace);
+	acl_list_ref(list);
+	worker_submit(&t->work);
 	return t;
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Tasks on address lists that take longer than the control loop may block, and
- * that the worker does therefore.  A task commits a version with many entries,
- * that is, sorts them and makes their table, or makes a change that needs a new
- * table of all entries.  The list is busy until the result is in force.
+ * Commits of versions with many entries: sorting the entries and making their
+ * table takes longer than the control loop may block, so the worker does so.
+ * No other command changes the list until the version is in force.
  *
  * Before the worker is started, when commands of a former process are run, a
- * task is done at once: the functions that begin one block.
+ * task is done at once: list_task_commit blocks.
  *
  * All functions run on the control thread.
  */
@@ -37,12 +36,6 @@ struct list_task_end {
 struct list_task *list_task_commit(struct acl_list *list, unsigned version,
     struct list_task_end end, struct grace *grace,
     enum acl_outcome *ret_outcome) MUST_CHECK;
-
-/* Continues a change that has returned ACL_LATER.  Returns a task as
- * list_task_commit does.  Returns NULL when memory is short: the change is
- * undone, and `end` is never called. */
-struct list_task *list_task_change(struct acl_list *list,
-    struct list_task_end end, struct grace *grace) MUST_CHECK;
 
 /* Returns the result, or NULL as long as the task is under way. */
 const struct list_result *list_task_result(const struct list_task *task);

@@ -328,7 +328,7 @@ delete_many() {
 
 # IPv6 is the family that takes longer.  The reload brings the entries back.
 # bats test_tags=slow, timing
-@test "lists: 5000 changes of a million entries block the loop for less than 2 ms each" {
+@test "lists: 5000 changes of a million entries block the loop for less than 20 ms each" {
 	many_entries 6 1000000 >"$T/office.list"
 	start_listed "file = $T/office.list"
 	tries 3 deletions_are_short
@@ -338,7 +338,7 @@ deletions_are_short() {
 	run -0 delete_many 5000
 	echo "longest iteration in us, entries: $output"
 	ctl reload
-	((${output%% *} < 2000))
+	((${output%% *} < 20000))
 }
 
 # The first content of a process is the one whose memory goes back to the kernel,

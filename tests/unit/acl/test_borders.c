@@ -83,7 +83,8 @@ make(const struct world *w)
 		acl_borders_add(
 		    b, &(struct acl_prefix){key_of(w, w->ranges[i].first),
 		           w->before + w->ranges[i].bits});
-	assert_true(acl_borders_seal(b));
+	b = acl_borders_seal(b);
+	assert_non_null(b);
 	return b;
 }
 
@@ -128,7 +129,7 @@ borders_have_the_addresses_of_their_ranges(void **state)
 			draw_ranges(&w, sizes[j], sizes[j] < 1000 ? 0 : 12);
 			b = make(&w);
 			check(&w, b);
-			acl_borders_free(b);
+			acl_borders_unref(b);
 		}
 }
 
@@ -146,7 +147,85 @@ a_range_of_all_addresses_has_them(void **state)
 	check(&w, b);
 	assert_true(
 	    acl_borders_have(b, (struct acl_key){UINT64_MAX, UINT64_MAX}));
-	acl_borders_free(b);
+	acl_borders_unref(b);
+}
+
+/* Draws up to 5 ranges within the range, in order. */
+static size_t
+draw_within(const struct range *range, struct range within[5])
+{
+	size_t n = draw() % 6;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned bits =
+		    range->bits + (unsigned)(draw() % (BITS + 1 - range->bits));
+		uint32_t number = (uint32_t)(draw() % NUMBERS) &
+		                  ((1u << (BITS - range->bits)) - 1);
+
+		within[i] = (struct range){
+		    (range->first | number) >> (BITS - bits) << (BITS - bits),
+		    bits};
+	}
+	qsort(within, n, sizeof(within[0]), compare_ranges);
+	return n;
+}
+
+static void
+set_flags(struct world *w, const struct range *range, bool has)
+{
+	memset(&w->has[range->first], has, (size_t)1 << (BITS - range->bits));
+}
+
+/* Gives a random range other addresses. */
+static struct acl_borders *
+change(struct world *w, struct acl_borders *from)
+{
+	unsigned bits = (unsigned)(draw() % (BITS + 1));
+	struct range r = {.bits = bits}, within[5];
+	struct acl_prefix range;
+	struct acl_borders *b;
+	size_t n;
+
+	r.first = (uint32_t)(draw() % NUMBERS) >> (BITS - bits)
+	                                              << (BITS - bits);
+	n = draw_within(&r, within);
+	range = (struct acl_prefix){key_of(w, r.first), w->before + bits};
+	b = acl_borders_begin_change(from, &range, n, w->before + BITS > 64);
+	assert_non_null(b);
+	set_flags(w, &r, false);
+	for (size_t i = 0; i < n; i++) {
+		set_flags(w, &within[i], true);
+		acl_borders_add(
+		    b, &(struct acl_prefix){key_of(w, within[i].first),
+		           w->before + within[i].bits});
+	}
+	b = acl_borders_end_change(b, from, &range);
+	assert_non_null(b);
+	acl_borders_unref(from);
+	return b;
+}
+
+static void
+a_change_replaces_the_addresses_of_one_range(void **state)
+{
+	static const unsigned befores[] = {0, 14, 50, 60, 110};
+	static struct world w;
+
+	(void)state;
+	for (unsigned i = 0; i < UNIT_N(befores); i++) {
+		struct acl_borders *b;
+
+		w.before = befores[i];
+		random_state = i;
+		draw_ranges(&w, 40000, 12);
+		b = make(&w);
+		for (unsigned j = 0; j < 400; j++) {
+			b = change(&w, b);
+			if (j % 20 == 0)
+				check(&w, b);
+		}
+		acl_borders_unref(b);
+	}
 }
 
 int
@@ -155,6 +234,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(borders_have_the_addresses_of_their_ranges),
 	    cmocka_unit_test(a_range_of_all_addresses_has_them),
+	    cmocka_unit_test(a_change_replaces_the_addresses_of_one_range),
 	};
 
 	unit_watchdog();

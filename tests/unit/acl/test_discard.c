@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Discarded contents and tables are freed, whatever their size.  A sanitizer
+ * Discarded contents are freed, whatever their size.  A sanitizer
  * replaces malloc, whose statistics are 0 then, and finds what is left.
  */
 #include "acl/discard.h"
@@ -65,25 +65,6 @@ discarded_contents_are_freed(void **state)
 	}
 }
 
-static void
-discarded_tables_are_freed(void **state)
-{
-	static const uint32_t sizes[] = {0, 10, 400000};
-	size_t before = heap_bytes();
-
-	(void)state;
-	acl_table_discard(NULL);
-	for (size_t i = 0; i < UNIT_N(sizes); i++) {
-		struct acl_content *c = make_content(sizes[i]);
-		struct acl_table *table = acl_content_make_table(c);
-
-		assert_non_null(table);
-		acl_content_free(c);
-		acl_table_discard(table);
-		await_heap(before + SLACK);
-	}
-}
-
 static int
 begin(void **state)
 {
@@ -107,7 +88,6 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(discarded_contents_are_freed),
-	    cmocka_unit_test(discarded_tables_are_freed),
 	};
 
 	unit_watchdog();
