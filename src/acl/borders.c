@@ -7,6 +7,8 @@
 
 #include "base/ensure.h"
 
+/* The borders between two samples, and before and behind them. */
+#define GAP 64u
 /* A search among fewer borders needs no index, which takes 256 KiB. */
 #define INDEXED_MIN 16384u
 
@@ -17,7 +19,11 @@ struct acl_borders {
 	unsigned refs;
 	size_t n, room;
 	uint64_t *hi, *lo; /* of each border; lo NULL: all are 0 */
-	/* The number of borders whose first 16 bits are less than the place in
+	/* The borders 0, GAP, 2 * GAP and so on: a search among these stays in
+	 * the caches of a CPU. */
+	struct acl_key *samples;
+	size_t samples_n;
+	/* The number of samples whose first 16 bits are less than the place in
 	 * the index, which has a place for the end too.  NULL: no index. */
 	uint32_t *index;
 };
@@ -30,11 +36,11 @@ border_at(const struct acl_borders *b, size_t at)
 	return (struct acl_key){b->hi[at], b->lo ? b->lo[at] : 0};
 }
 
-/* Returns the number of borders that are not greater than the address. */
+/* Returns the number of samples that are not greater than the address. */
 static size_t
-count_borders(const struct acl_borders *b, struct acl_key key)
+count_samples(const struct acl_borders *b, struct acl_key key)
 {
-	size_t low = 0, n = b->n;
+	size_t low = 0, n = b->samples_n;
 
 	if (b->index) {
 		size_t slot = key.hi >> (64 - INDEX_BITS);
@@ -42,6 +48,31 @@ count_borders(const struct acl_borders *b, struct acl_key key)
 		low = b->index[slot];
 		n = b->index[slot + 1] - low;
 	}
+	while (n > 0) {
+		size_t half = n / 2;
+
+		if (acl_key_compare(b->samples[low + half], key) <= 0) {
+			low += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return low;
+}
+
+/* Returns the number of borders that are not greater than the address. */
+static size_t
+count_borders(const struct acl_borders *b, struct acl_key key)
+{
+	size_t samples = count_samples(b, key), low, n;
+
+	if (samples == 0)
+		return 0;
+	low = (samples - 1) * GAP;
+	n = b->n - low < GAP ? b->n - low : GAP;
+	for (size_t i = 0; i < n; i += 64 / sizeof(b->hi[0]))
+		__builtin_prefetch(&b->hi[low + i]);
 	while (n > 0) {
 		size_t half = n / 2, at = low + half;
 
@@ -146,15 +177,28 @@ shrink_half(uint64_t **half, size_t n)
 }
 
 static bool
+make_samples(struct acl_borders *b)
+{
+	b->samples_n = (b->n + GAP - 1) / GAP;
+	b->samples = reallocarray(NULL, b->samples_n + 1, sizeof(*b->samples));
+	for (size_t i = 0; b->samples && i < b->samples_n; i++)
+		b->samples[i] = border_at(b, i * GAP);
+	return b->samples != NULL;
+}
+
+static bool
 make_index(struct acl_borders *b)
 {
 	size_t at = 0;
 
+	if (b->n < INDEXED_MIN)
+		return true;
 	b->index = reallocarray(NULL, SLOTS + 1, sizeof(*b->index));
 	if (!b->index)
 		return false;
 	for (size_t slot = 0; slot <= SLOTS; slot++) {
-		while (at < b->n && b->hi[at] >> (64 - INDEX_BITS) < slot)
+		while (at < b->samples_n &&
+		       b->samples[at].hi >> (64 - INDEX_BITS) < slot)
 			at++;
 		b->index[slot] = (uint32_t)at;
 	}
@@ -169,7 +213,7 @@ acl_borders_seal(struct acl_borders *borders)
 	shrink_half(&b->hi, b->n);
 	shrink_half(&b->lo, b->n);
 	b->room = b->n;
-	if (b->n < INDEXED_MIN || make_index(b))
+	if (make_samples(b) && make_index(b))
 		return b;
 	acl_borders_unref(b);
 	return NULL;
@@ -253,6 +297,7 @@ acl_borders_unref(struct acl_borders *borders)
 		return;
 	free(borders->hi);
 	free(borders->lo);
+	free(borders->samples);
 	free(borders->index);
 	free(borders);
 }
@@ -263,5 +308,6 @@ acl_borders_memory(const struct acl_borders *borders, struct memory_use *use)
 	memory_add_block(use, borders);
 	memory_add_block(use, borders->hi);
 	memory_add_block(use, borders->lo);
+	memory_add_block(use, borders->samples);
 	memory_add_block(use, borders->index);
 }

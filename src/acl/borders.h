@@ -11,8 +11,9 @@
  *
  *   acl_borders_begin_change --> acl_borders_add... --> acl_borders_end_change
  *
- * An index over the first 16 bits of an address leads to the part of the array
- * that a binary search looks at.
+ * A look-up searches twice: among samples, which are every 64th border, and
+ * then among the borders behind a sample.  An index over the first 16 bits of
+ * an address leads to the samples to look at.
  */
 #ifndef ACL_BORDERS_H
 #define ACL_BORDERS_H
