@@ -153,20 +153,19 @@ static const struct field backend_fields[] = {FIELD(backend_spec, TEXT, name),
     ARRAY(backend_spec, sets, sets_n, set_fields),
     ARRAY(backend_spec, deleted, deleted_n, text_fields), END};
 
-static const struct field pair_fields[] = {FIELD(tls_pair, TEXT, cert),
-    FIELD(tls_pair, TEXT, key), FIELD(tls_pair, TEXT, ocsp), END};
+#define X(member) FIELD(tls_pair, TEXT, member),
+static const struct field pair_fields[] = {TLS_PAIR_TEXTS(X) END};
+#undef X
+
+#define X(member) FIELD(tls_settings, TEXT, member),
+static const struct field tls_settings_fields[] = {
+    ARRAY(tls_settings, pairs, pairs_n, pair_fields),
+    ARRAY(tls_settings, cert_dirs, cert_dirs_n, text_fields),
+    TLS_SETTINGS_TEXTS(X) END};
+#undef X
 
 static const struct field tls_fields[] = {FIELD(tls_spec, TEXT, name),
-    ARRAY(tls_spec, settings.pairs, settings.pairs_n, pair_fields),
-    ARRAY(tls_spec, settings.cert_dirs, settings.cert_dirs_n, text_fields),
-    FIELD(tls_spec, TEXT, settings.ciphers),
-    FIELD(tls_spec, TEXT, settings.ciphersuites),
-    FIELD(tls_spec, TEXT, settings.curves),
-    FIELD(tls_spec, TEXT, settings.alpn),
-    FIELD(tls_spec, TEXT, settings.tickets_file),
-    FIELD(tls_spec, TEXT, settings.ca), FIELD(tls_spec, TEXT, settings.crl),
-    FIELD(tls_spec, TEXT, settings.name), FIELD(tls_spec, TEXT, settings.sni),
-    FIELD(tls_spec, TEXT, settings.keylog),
+    PART(tls_spec, settings, tls_settings_fields),
     FIELD(tls_spec, CONTEXT, context[TLS_ACCEPTS]),
     FIELD(tls_spec, CONTEXT, context[TLS_CONNECTS]), END};
 

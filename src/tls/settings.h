@@ -34,6 +34,9 @@ struct tls_pair {
 	char *ocsp; /* DER; NULL: in cert with .ocsp at its end, if it exists */
 };
 
+/* The members that are texts. */
+#define TLS_PAIR_TEXTS(X) X(cert) X(key) X(ocsp)
+
 /* The parts that peers are verified with. */
 enum tls_trust {
 	TLS_TRUST_CA,  /* certificates of authorities */
@@ -66,5 +69,12 @@ struct tls_settings {
 	bool common_name; /* a server's CN may have the name: server_name.h */
 	char *keylog;     /* file for session secrets; NULL: none */
 };
+
+/* The members that are texts: whatever copies, frees or measures settings goes
+ * by this list. */
+#define TLS_SETTINGS_TEXTS(X)                                                  \
+	X(ciphers)                                                             \
+	X(ciphersuites)                                                        \
+	X(curves) X(alpn) X(tickets_file) X(ca) X(crl) X(name) X(sni) X(keylog)
 
 #endif

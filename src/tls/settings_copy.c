@@ -6,84 +6,62 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Copies the text in place.  Returns false when memory is short. */
 static bool
 text_copy(char **text)
 {
-	if (*text)
-		*text = strdup(*text);
-	else
+	if (!*text)
 		return true;
+	*text = strdup(*text);
 	return *text != NULL;
 }
 
 static bool
-pair_copy(struct tls_pair *to, const struct tls_pair *from)
-{
-	bool ok;
-
-	*to = *from;
-	ok = text_copy(&to->cert);
-	ok = text_copy(&to->key) && ok;
-	return text_copy(&to->ocsp) && ok;
-}
-
-/* Copies the arrays' elements into copy, whose arrays have room and zeros. */
-static bool
-arrays_copy(struct tls_settings *copy, const struct tls_settings *settings)
+pair_copy(struct tls_pair *pair)
 {
 	bool ok = true;
 
-	for (size_t i = 0; i < settings->pairs_n; i++)
-		ok = pair_copy(&copy->pairs[i], &settings->pairs[i]) && ok;
-	for (size_t i = 0; i < settings->cert_dirs_n; i++) {
-		copy->cert_dirs[i] = settings->cert_dirs[i];
-		ok = text_copy(&copy->cert_dirs[i]) && ok;
-	}
+#define X(member) ok = text_copy(&pair->member) && ok;
+	TLS_PAIR_TEXTS(X)
+#undef X
 	return ok;
 }
 
-static bool
-texts_copy(struct tls_settings *copy)
+/* Returns a copy of the array, or NULL when memory is short. */
+static void *
+array_copy(const void *array, size_t n, size_t size)
 {
-	char **texts[] = {&copy->ciphers, &copy->ciphersuites, &copy->curves,
-	    &copy->alpn, &copy->tickets_file, &copy->ca, &copy->crl,
-	    &copy->name, &copy->sni, &copy->keylog};
-	bool ok = true;
+	void *copy = calloc(n + 1, size);
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		ok = text_copy(texts[i]) && ok;
-	return ok;
+	if (copy && n > 0)
+		memcpy(copy, array, n * size);
+	return copy;
 }
 
 struct tls_settings *
 tls_settings_copy(const struct tls_settings *settings)
 {
-	struct tls_settings *copy = malloc(sizeof(*copy));
+	struct tls_settings *copy = array_copy(settings, 1, sizeof(*copy));
 	bool ok;
 
 	if (!copy)
 		return NULL;
-	*copy = *settings;
-	copy->pairs = calloc(settings->pairs_n + 1, sizeof(*copy->pairs));
-	copy->cert_dirs =
-	    calloc(settings->cert_dirs_n + 1, sizeof(*copy->cert_dirs));
-	ok = texts_copy(copy);
-	if (copy->pairs && copy->cert_dirs)
-		ok = arrays_copy(copy, settings) && ok;
-	else
-		ok = false;
+	copy->pairs =
+	    array_copy(copy->pairs, copy->pairs_n, sizeof(*copy->pairs));
+	copy->cert_dirs = array_copy(
+	    copy->cert_dirs, copy->cert_dirs_n, sizeof(*copy->cert_dirs));
+	ok = copy->pairs && copy->cert_dirs;
+	for (size_t i = 0; copy->pairs && i < copy->pairs_n; i++)
+		ok = pair_copy(&copy->pairs[i]) && ok;
+	for (size_t i = 0; copy->cert_dirs && i < copy->cert_dirs_n; i++)
+		ok = text_copy(&copy->cert_dirs[i]) && ok;
+#define X(member) ok = text_copy(&copy->member) && ok;
+	TLS_SETTINGS_TEXTS(X)
+#undef X
 	if (ok)
 		return copy;
 	tls_settings_free(copy);
 	return NULL;
-}
-
-static void
-pair_free(struct tls_pair *pair)
-{
-	free(pair->cert);
-	free(pair->key);
-	free(pair->ocsp);
 }
 
 void
@@ -91,21 +69,17 @@ tls_settings_free(struct tls_settings *copy)
 {
 	if (!copy)
 		return;
-	for (size_t i = 0; copy->pairs && i < copy->pairs_n; i++)
-		pair_free(&copy->pairs[i]);
+#define X(member) free(copy->pairs[i].member);
+	for (size_t i = 0; copy->pairs && i < copy->pairs_n; i++) {
+		TLS_PAIR_TEXTS(X)
+	}
+#undef X
 	for (size_t i = 0; copy->cert_dirs && i < copy->cert_dirs_n; i++)
 		free(copy->cert_dirs[i]);
 	free(copy->pairs);
 	free(copy->cert_dirs);
-	free(copy->ciphers);
-	free(copy->ciphersuites);
-	free(copy->curves);
-	free(copy->alpn);
-	free(copy->tickets_file);
-	free(copy->ca);
-	free(copy->crl);
-	free(copy->name);
-	free(copy->sni);
-	free(copy->keylog);
+#define X(member) free(copy->member);
+	TLS_SETTINGS_TEXTS(X)
+#undef X
 	free(copy);
 }
