@@ -81,8 +81,7 @@ timeout_in_force(uint64_t own_ms, const struct dns_system *system)
  * its options.  Returns false when memory is short or the file cannot be
  * read. */
 static bool
-follow_system(
-    struct dns *dns, uint64_t own_timeout_ms, struct optional own_retries)
+follow_system(struct dns *dns)
 {
 	const struct addr *addrs = dns->own;
 	struct dns_server **servers;
@@ -92,7 +91,7 @@ follow_system(
 
 	if (!dns_system_read(&system, dns->resolv_conf))
 		return false;
-	timeout_ms = timeout_in_force(own_timeout_ms, &system);
+	timeout_ms = timeout_in_force(dns->own_timeout_ms, &system);
 	if (n == 0) {
 		addrs = system.servers;
 		n = system.servers_n;
@@ -106,9 +105,7 @@ follow_system(
 		dns->timeout_ms = timeout_ms;
 		replace_servers(dns, servers, n);
 	}
-	dns->own_timeout_ms = own_timeout_ms;
-	dns->own_retries = own_retries;
-	dns->retries = optional_or(own_retries,
+	dns->retries = optional_or(dns->own_retries,
 	    system.attempts > 0 ? system.attempts - 1 : DNS_RETRIES);
 	dns->rotate = system.rotate && dns->own_n == 0;
 	dns_system_fini(&dns->system);
@@ -116,63 +113,52 @@ follow_system(
 	return true;
 }
 
-static void
-check_system(struct dns *dns, uint64_t now_ms)
+void
+dns_follow_system(struct dns *dns)
 {
+	uint64_t now_ms = clock_now_ms();
+
 	if (now_ms < dns->system_checked_ms + SYSTEM_CHECK_MS)
 		return;
 	dns->system_checked_ms = now_ms;
 	if (dns_system_is_old(&dns->system, dns->resolv_conf))
-		(void)follow_system(dns, dns->own_timeout_ms, dns->own_retries);
+		(void)follow_system(dns);
 }
 
-static bool
-replace_text(char **text, const char *by)
+static void
+dns_settings_drop(struct dns *dns)
 {
-	char *copy = strdup(by);
-
-	if (!copy)
-		return false;
-	free(*text);
-	*text = copy;
-	return true;
-}
-
-static bool
-replace_own(struct dns *dns, const struct addr *servers, size_t n)
-{
-	struct addr *copy = calloc(n + 1, sizeof(*copy));
-
-	if (!copy)
-		return false;
-	if (n > 0)
-		memcpy(copy, servers, n * sizeof(*copy));
 	free(dns->own);
-	dns->own = copy;
-	dns->own_n = n;
-	return true;
+	free(dns->resolv_conf);
+	hosts_file_free(dns->hosts);
 }
 
 bool
 dns_configure(struct dns *dns, const struct dns_settings *settings)
 {
 	const struct dns_settings *s = settings;
-	const char *hosts = s->hosts_file ? s->hosts_file : DNS_HOSTS_FILE;
-	struct hosts_file *file = hosts_file_new(hosts);
+	struct addr *own = calloc(s->servers_n + 1, sizeof(*own));
+	char *resolv_conf =
+	    strdup(s->resolv_conf ? s->resolv_conf : DNS_RESOLV_CONF);
+	struct hosts_file *hosts =
+	    hosts_file_new(s->hosts_file ? s->hosts_file : DNS_HOSTS_FILE);
 
-	if (!file)
-		return false;
-	if (!replace_text(&dns->resolv_conf,
-	        s->resolv_conf ? s->resolv_conf : DNS_RESOLV_CONF) ||
-	    !replace_own(dns, s->servers, s->servers_n) ||
-	    !follow_system(dns, s->timeout_ms, s->retries)) {
-		hosts_file_free(file);
+	if (!own || !resolv_conf || !hosts) {
+		free(own);
+		free(resolv_conf);
+		hosts_file_free(hosts);
 		return false;
 	}
-	hosts_file_free(dns->hosts);
-	dns->hosts = file;
-	dns_wake(dns);
-	return true;
+	if (s->servers_n > 0)
+		memcpy(own, s->servers, s->servers_n * sizeof(*own));
+	dns_settings_drop(dns);
+	dns->own = own;
+	dns->own_n = s->servers_n;
+	dns->own_timeout_ms = s->timeout_ms;
+	dns->own_retries = s->retries;
+	dns->resolv_conf = resolv_conf;
+	dns->hosts = hosts;
+	return follow_system(dns);
 }
 
 /* -- work -- */
@@ -258,11 +244,6 @@ work_once(struct dns *dns)
 		dns_lookup_end(container_of(node, struct dns_lookup, node));
 		return true;
 	}
-	node = take_first_question(&dns->fresh);
-	if (node) {
-		dns_lookup_begin(container_of(node, struct dns_lookup, node));
-		return true;
-	}
 	node = count_asked(dns) < (dns->silent ? DNS_ASKED_MAX : dns->window)
 	           ? take_first_question(&dns->unasked)
 	           : NULL;
@@ -275,7 +256,6 @@ work_once(struct dns *dns)
 static void
 work_off(struct dns *dns)
 {
-	check_system(dns, clock_now_ms());
 	while (work_once(dns))
 		;
 }
@@ -393,7 +373,6 @@ dns_new(struct ev_loop *loop)
 		return NULL;
 	dns->loop = loop;
 	dns->window = DNS_ASKED_FIRST;
-	list_init(&dns->fresh);
 	list_init(&dns->unasked);
 	list_init(&dns->ended);
 	list_init(&dns->asked);
@@ -415,13 +394,10 @@ dns_free(struct dns *dns)
 		ev_timer_stop(dns->loop, &dns->work);
 		ev_timer_stop(dns->loop, &dns->tick);
 	}
-	dns_lookups_drop(&dns->fresh);
 	dns_lookups_drop(&dns->asked);
 	dns_lookups_drop(&dns->ended);
 	dns_system_fini(&dns->system);
-	hosts_file_free(dns->hosts);
-	free(dns->resolv_conf);
-	free(dns->own);
+	dns_settings_drop(dns);
 	free(dns);
 }
 

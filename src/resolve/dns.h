@@ -72,7 +72,7 @@ void dns_free(struct dns *dns);
 
 /* Applies the settings.  Look-ups under way go on with the new name servers.
  * Returns false when memory is short or resolv.conf cannot be read; then the
- * former settings stay in force. */
+ * former name servers, if any, are asked. */
 bool dns_configure(
     struct dns *dns, const struct dns_settings *settings) MUST_CHECK;
 

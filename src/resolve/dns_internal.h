@@ -27,10 +27,10 @@ struct dns {
 	struct dns_system system;
 	uint64_t system_checked_ms;
 	struct hosts_file *hosts;
-	/* Each look-up is in one of these lists: fresh, not begun; asked, with
-	 * questions; ended, with an answer that its owner has not got yet. */
-	struct list fresh, asked, ended;
-	size_t pending;       /* in all three, except cancelled ones */
+	/* Each look-up is in one of these lists: asked, with questions; ended,
+	 * with an answer that its owner has not got yet. */
+	struct list asked, ended;
+	size_t pending;       /* in both, except cancelled ones */
 	struct list unasked;  /* questions to be sent */
 	unsigned window;      /* how many questions may be under way */
 	uint64_t narrowed_ms; /* when the window was last halved */
@@ -67,6 +67,10 @@ struct dns_lookup {
 	char host[];
 };
 
+/* Reads resolv.conf again if it has changed; looks at it at most once in a
+ * second. */
+void dns_follow_system(struct dns *dns);
+
 /* Makes the loop do the work that is there, soon. */
 void dns_wake(struct dns *dns);
 
@@ -74,8 +78,6 @@ void dns_wake(struct dns *dns);
  * was sent at sent_ms. */
 void dns_adapt(struct dns *dns, enum dns_error error, uint64_t sent_ms);
 
-/* Begins a look-up that was taken off dns.fresh. */
-void dns_lookup_begin(struct dns_lookup *lookup);
 /* Sends a query that was taken off dns.unasked. */
 void dns_query_send(struct dns_query *query);
 /* Calls done, unless the look-up was cancelled, and frees it. */

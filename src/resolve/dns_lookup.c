@@ -282,21 +282,6 @@ try_next_name(struct dns_lookup *l)
 
 /* -- life -- */
 
-void
-dns_lookup_begin(struct dns_lookup *lookup)
-{
-	struct dns *dns = lookup->dns;
-
-	list_append(&dns->asked, &lookup->node);
-	lookup->answer.ttl_s = HOSTS_TTL_S;
-	if (lookup->family != DNS_SERVICE &&
-	    hosts_file_find(
-	        dns->hosts, lookup->host, lookup->family, &lookup->answer))
-		lookup_ended(lookup, DNS_OK);
-	else
-		try_next_name(lookup);
-}
-
 static void
 lookup_free(struct dns_lookup *l)
 {
@@ -338,9 +323,15 @@ dns_look_up(
 	l->done = done;
 	l->arg = arg;
 	memcpy(l->host, host, size);
-	list_append(&dns->fresh, &l->node);
+	list_append(&dns->asked, &l->node);
 	dns->pending++;
-	dns_wake(dns);
+	dns_follow_system(dns);
+	l->answer.ttl_s = HOSTS_TTL_S;
+	if (family != DNS_SERVICE && dns->hosts &&
+	    hosts_file_find(dns->hosts, host, family, &l->answer))
+		lookup_ended(l, DNS_OK);
+	else
+		try_next_name(l);
 	return l;
 }
 

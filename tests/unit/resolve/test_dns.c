@@ -185,6 +185,31 @@ the_hosts_file_comes_first_and_is_read_again(void **state)
 }
 
 static void
+the_hosts_file_needs_no_resolv_conf(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, 1);
+	dns_free(w.dns);
+	w.dns = dns_new(w.loop);
+	/* A folder cannot be read. */
+	w.settings.resolv_conf = "/";
+	assert_false(dns_configure(w.dns, &w.settings));
+	assert_int_equal(look_up(&w, "known.test", AF_INET6), DNS_OK);
+	assert_int_equal(look_up(&w, "db.test", AF_INET), DNS_UNREACHABLE);
+	w.settings.resolv_conf = w.resolv_conf;
+	assert_true(dns_configure(w.dns, &w.settings));
+	w.settings.resolv_conf = "/";
+	w.settings.servers_n = 2;
+	assert_false(dns_configure(w.dns, &w.settings));
+	/* The former settings stay in force. */
+	assert_int_equal(look_up(&w, "db.example.test", AF_INET), DNS_OK);
+	assert_null(dns_server_at(w.dns, 1));
+	world_fini(&w);
+}
+
+static void
 names_are_looked_up_within_the_search_domains(void **state)
 {
 	struct world w;
@@ -481,6 +506,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_hosts_file_comes_first_and_is_read_again),
+	    cmocka_unit_test(the_hosts_file_needs_no_resolv_conf),
 	    cmocka_unit_test(names_are_looked_up_within_the_search_domains),
 	    cmocka_unit_test(a_silent_name_server_is_followed_by_the_next),
 	    cmocka_unit_test(a_name_server_has_the_whole_timeout),
