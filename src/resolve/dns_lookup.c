@@ -8,6 +8,9 @@
  *     |        ^                                                |
  *     v        +--- no such name, or no records, or SERVFAIL    |
  *   queries ---+--- records, or the name servers do not answer -+
+ *
+ * The search of c-ares (ares_getaddrinfo) would end with the first search
+ * domain whose name servers fail, and does not tell which family has failed.
  */
 #include "resolve/dns_internal.h"
 

@@ -3,6 +3,10 @@
  *
  * When the file has changed, the next look-up reads it again.  All functions
  * run on the control thread; they block only to read the local file.
+ *
+ * c-ares could read the file as well, but 1.18 does so in each look-up, 47 ms
+ * for 100 000 lines, and does not know the names below localhost; 1.34 gives a
+ * name also the addresses of other lines that share an alias with it.
  */
 #ifndef RESOLVE_HOSTS_FILE_H
 #define RESOLVE_HOSTS_FILE_H

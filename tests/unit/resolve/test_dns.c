@@ -51,7 +51,11 @@ answer_one(void *arg, const char *name, int type, struct message *to)
 		if (type == 1)
 			message_add_ip(
 			    to, IN_ANSWER, "real.test", 60, "10.0.0.1");
-	} else if (strcmp(name, "broken.test") == 0 && type == 28)
+	} else if (strcmp(name, "far.there.test") == 0)
+		message_rcode(to, RCODE_SERVFAIL);
+	else if (strcmp(name, "far.here.test") == 0)
+		message_add_ip(to, IN_ANSWER, name, 60, "10.0.0.4");
+	else if (strcmp(name, "broken.test") == 0 && type == 28)
 		message_rcode(to, RCODE_SERVFAIL);
 	else if (strcmp(name, "broken.test") == 0)
 		message_add_ip(to, IN_ANSWER, name, 60, "10.0.0.3");
@@ -219,6 +223,9 @@ names_are_looked_up_within_the_search_domains(void **state)
 	assert_int_equal(look_up(&w, "db", AF_INET), DNS_OK);
 	assert_string_equal(w.asked, "db.there.test 1;db.here.test 1;");
 	assert_string_equal(w.addrs, "10.0.0.1;");
+	/* A domain whose name servers fail does not end the search. */
+	assert_int_equal(look_up(&w, "far", AF_INET), DNS_OK);
+	assert_string_equal(w.addrs, "10.0.0.4;");
 	/* With as many dots as ndots it is tried as it is first. */
 	assert_int_equal(look_up(&w, "db.example.test", AF_INET), DNS_OK);
 	assert_string_equal(w.asked, "db.example.test 1;");
