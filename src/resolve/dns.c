@@ -224,7 +224,7 @@ dns_adapt(struct dns *dns, enum dns_error error, uint64_t sent_ms)
 
 /* Takes the first node off the list.  Returns it, or NULL. */
 static struct list *
-take_first_question(struct list *list)
+take_first(struct list *list)
 {
 	struct list *node = list->next;
 
@@ -232,32 +232,6 @@ take_first_question(struct list *list)
 		return NULL;
 	list_remove(node);
 	return node;
-}
-
-/* Does one piece of work.  Returns false if there is none. */
-static bool
-work_once(struct dns *dns)
-{
-	struct list *node = take_first_question(&dns->ended);
-
-	if (node) {
-		dns_lookup_end(container_of(node, struct dns_lookup, node));
-		return true;
-	}
-	node = count_asked(dns) < (dns->silent ? DNS_ASKED_MAX : dns->window)
-	           ? take_first_question(&dns->unasked)
-	           : NULL;
-	if (!node)
-		return false;
-	dns_query_send(container_of(node, struct dns_query, node));
-	return true;
-}
-
-static void
-work_off(struct dns *dns)
-{
-	while (work_once(dns))
-		;
 }
 
 static void
@@ -282,19 +256,17 @@ static void
 on_dns_work(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	struct dns *dns = timer->data;
+	struct list *node;
 
 	(void)loop;
 	(void)events;
-	work_off(dns);
+	while ((node = take_first(&dns->ended)))
+		dns_lookup_end(container_of(node, struct dns_lookup, node));
+	while (count_asked(dns) < (dns->silent ? DNS_ASKED_MAX : dns->window) &&
+	       (node = take_first(&dns->unasked)))
+		dns_query_send(container_of(node, struct dns_query, node));
 	if (count_asked(dns) > 0 && !ev_is_active(&dns->tick))
 		set_dns_timer(dns, &dns->tick, tick_s(dns));
-}
-
-static void
-tick_servers(struct dns *dns)
-{
-	for (size_t i = 0; i < dns->servers_n; i++)
-		dns_server_tick(dns->servers[i]);
 }
 
 static void
@@ -304,7 +276,8 @@ on_dns_tick(struct ev_loop *loop, ev_timer *timer, int events)
 
 	(void)loop;
 	(void)events;
-	tick_servers(dns);
+	for (size_t i = 0; i < dns->servers_n; i++)
+		dns_server_tick(dns->servers[i]);
 	if (count_asked(dns) > 0)
 		set_dns_timer(dns, &dns->tick, tick_s(dns));
 }

@@ -58,15 +58,9 @@ renewal_fail(struct renewal *renewal, enum dns_error error, uint64_t now_ms,
 	    now_ms + (uint64_t)((double)renewal->pause_ms * factor);
 }
 
-void
-renewal_hurry(struct renewal *renewal, uint64_t now_ms)
-{
-	renewal->pause_ms = 0;
-	renewal->ask_at_ms = now_ms > 0 ? now_ms : 1;
-}
-
-uint64_t
-renewal_lapse_ms(
+/* Returns when the last good answer lapses, if failures go on; 0: never. */
+static uint64_t
+lapse_at_ms(
     const struct renewal *renewal, const struct renewal_settings *settings)
 {
 	if (!renewal->known || renewal->failing_ms == 0 ||
@@ -79,7 +73,7 @@ bool
 renewal_lapsed(struct renewal *renewal, const struct renewal_settings *settings,
     uint64_t now_ms)
 {
-	uint64_t lapse_ms = renewal_lapse_ms(renewal, settings);
+	uint64_t lapse_ms = lapse_at_ms(renewal, settings);
 
 	if (lapse_ms == 0 || now_ms < lapse_ms)
 		return false;
@@ -92,7 +86,7 @@ renewal_next_ms(
     const struct renewal *renewal, const struct renewal_settings *settings)
 {
 	uint64_t ask_ms = renewal->asked ? 0 : renewal->ask_at_ms;
-	uint64_t lapse_ms = renewal_lapse_ms(renewal, settings);
+	uint64_t lapse_ms = lapse_at_ms(renewal, settings);
 
 	if (lapse_ms == 0 || (ask_ms != 0 && ask_ms < lapse_ms))
 		return ask_ms;

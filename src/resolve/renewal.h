@@ -64,9 +64,6 @@ void renewal_answer(struct renewal *renewal,
 void renewal_fail(struct renewal *renewal, enum dns_error error,
     uint64_t now_ms, uint64_t *random);
 
-/* Makes the renewal due now.  If it fails, the pause after it is short. */
-void renewal_hurry(struct renewal *renewal, uint64_t now_ms);
-
 /* Returns whether the renewal is due. */
 static inline bool
 renewal_is_due(const struct renewal *renewal, uint64_t now_ms)
@@ -74,10 +71,6 @@ renewal_is_due(const struct renewal *renewal, uint64_t now_ms)
 	return !renewal->asked && renewal->ask_at_ms != 0 &&
 	       renewal->ask_at_ms <= now_ms;
 }
-
-/* Returns when the last good answer lapses, if failures go on; 0: never. */
-uint64_t renewal_lapse_ms(
-    const struct renewal *renewal, const struct renewal_settings *settings);
 
 /* Returns true if the last good answer has lapsed since the last call: it is
  * not known any more. */
