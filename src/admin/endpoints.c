@@ -101,6 +101,16 @@ prepare_endpoints(void *arg, const struct spec *spec, struct err_list *errors)
 }
 
 static void
+cancel_endpoints(void *arg)
+{
+	struct endpoints *s = arg;
+
+	admin_cancel(s->admin);
+	http_close(s->next);
+	s->next = NULL;
+}
+
+static void
 commit_endpoints(void *arg, const struct spec *spec, struct changes *changes)
 {
 	struct endpoints *s = arg;
@@ -247,6 +257,7 @@ endpoints_open(struct control *control, struct err *err)
 		hold_clients(s);
 	control_follow(
 	    control, &(struct control_follower){.prepare = prepare_endpoints,
+	                 .cancel = cancel_endpoints,
 	                 .commit = commit_endpoints,
 	                 .report = report_sockets,
 	                 .describe = describe_part,

@@ -68,9 +68,11 @@ enum handed_part {
  * (upgrade.h): these layers own the admin sockets and the HTTP port. */
 struct control_follower {
 	/* Does everything that can fail.  Returns false with errors set: the
-	 * reload is refused.  Otherwise commit follows at once. */
+	 * reload is refused.  Otherwise commit or cancel follows at once. */
 	bool (*prepare)(
 	    void *arg, const struct spec *spec, struct err_list *errors);
+	/* Undoes prepare. */
+	void (*cancel)(void *arg);
 	/* Follows the spec, which is in force now.  Adds to changes what a
 	 * comparison of the specs does not show. */
 	void (*commit)(

@@ -116,7 +116,7 @@ void stop_for_successor(struct control *control);
  * stop.c. */
 void stop_when_settled(struct control *control);
 
-/* -- how one model follows another: edit.c -- */
+/* -- whether a change is possible: refuse.c -- */
 
 /* Adds to errors why a change is refused.  Always returns false. */
 bool control_refuse(struct err_list *errors, const char *why);
@@ -124,28 +124,5 @@ bool control_refuse(struct err_list *errors, const char *why);
  * lfproxy stops or an upgrade is under way. */
 bool control_may_change(
     const struct control *control, struct err_list *errors) MUST_CHECK;
-/* Makes a model of the spec, and its checks.  Takes ownership of the spec.  The
- * caller then calls control_publish_model, or checker_cancel and model_free.
- * Returns NULL with errors. */
-struct model *control_prepare_model(
-    struct control *control, struct spec *spec, struct err_list *errors);
-/* Makes new sessions find the model's servers.  The caller then makes the
- * listeners follow, so that new sessions find its frontends, and calls
- * control_retire_model. */
-void control_publish_model(struct control *control, struct model *model);
-/* Retires the former model, which new sessions no longer find. */
-void control_retire_model(struct control *control, struct model *before);
-
-/* -- how the servers of a model change: edit.c -- */
-
-/* Prepares what follows a change that was prepared: the addresses and checks of
- * the servers that come.  May be called for several changes.  Returns true if
- * control_commit_changes or checker_cancel has to follow.  Returns false with
- * errors. */
-bool control_prepare_change(struct control *control,
-    const struct backend_change *change, struct err_list *errors) MUST_CHECK;
-/* Commits all changes that were prepared, and frees them.  Cannot fail. */
-void control_commit_changes(
-    struct control *control, struct backend_change *changes, size_t n);
 
 #endif

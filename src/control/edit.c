@@ -11,129 +11,7 @@
 #include "config/edit.h"
 #include "control/control_internal.h"
 #include "control/server_sockets.h"
-#include "proxy/accesslog.h"
-
-/* -- how one model follows another -- */
-
-bool
-control_refuse(struct err_list *errors, const char *why)
-{
-	err_list_add(errors, NULL, 0, "%s", why);
-	return false;
-}
-
-bool
-control_may_change(const struct control *control, struct err_list *errors)
-{
-	if (control->phase != RUNNING)
-		return control_refuse(errors, "lfproxy is stopping");
-	/* The other process would not get the change. */
-	return !control->upgrade ||
-	       control_refuse(errors, "an upgrade is under way");
-}
-
-struct model *
-control_prepare_model(
-    struct control *control, struct spec *spec, struct err_list *errors)
-{
-	struct model *model;
-	struct err err;
-
-	/* Reclaim old models now, so that a thousand changes in a row do not
-	 * keep a thousand models. */
-	(void)model_reclaim(control->model);
-	model = model_new(spec, control->grace, control->model);
-	err_oom(&err);
-	if (model)
-		server_names_prepare(control, model);
-	if (model && accesslog_open(model, &err) &&
-	    checker_prepare(control->checker, model))
-		return model;
-	model_free(model);
-	control_refuse(errors, err.text);
-	return NULL;
-}
-
-void
-control_publish_model(struct control *control, struct model *model)
-{
-	model_publish(model, control->model);
-	checker_commit(control->checker);
-	control->model = model;
-	server_names_commit(control);
-}
-
-void
-control_retire_model(struct control *control, struct model *before)
-{
-	model_retire(before);
-	server_followup_review(control);
-}
-
-/* -- servers that come and go -- */
-
-bool
-control_prepare_change(struct control *control,
-    const struct backend_change *change, struct err_list *errors)
-{
-	for (size_t i = 0; i < change->came_n; i++)
-		server_names_prepare_server(control, change->came[i]);
-	return checker_prepare_servers(
-	           control->checker, change->came, change->came_n) ||
-	       control_refuse(errors, "out of memory");
-}
-
-/* Makes the rest of the control plane follow a change that was committed. */
-static void
-follow_change(struct control *c, struct backend_change *change)
-{
-	bool limited = false, with_tls = false;
-
-	for (size_t i = 0; i < change->gone_n; i++) {
-		struct server *s = change->gone[i];
-
-		checker_drop_server(c->checker, s);
-		server_names_drop(c, s);
-		limited |= bandwidth_limits_server(s);
-		with_tls |= s->tls != NULL;
-	}
-	for (size_t i = 0; i < change->came_n; i++) {
-		struct server *s = change->came[i];
-
-		server_names_add(c, s);
-		limited |= bandwidth_limits_server(s);
-		with_tls |= s->tls != NULL;
-		/* A server with a name was reported when it got its address. */
-		if (s->state->refs == 1 && !s->spec->host)
-			server_warn_of_loop(s);
-	}
-	if (limited)
-		control_follow_bandwidth(c);
-	if (with_tls) {
-		config_follow_servers(c->model->spec);
-		pools_follow(c->pools, c->model->spec);
-	}
-}
-
-void
-control_commit_changes(
-    struct control *control, struct backend_change *changes, size_t n)
-{
-	struct control *c = control;
-
-	for (size_t i = 0; i < n; i++)
-		backend_change_commit(&changes[i]);
-	checker_commit_servers(c->checker);
-	for (size_t i = 0; i < n; i++) {
-		follow_change(c, &changes[i]);
-		backend_change_fini(&changes[i]);
-	}
-	model_update(c->model);
-	/* A server may be the first that needs a context of its section. */
-	tls_watch_follow(&c->tls_watch, c->model->spec);
-}
-
-/* -- servers added and deleted -- */
+#include "control/transition.h"
 
 /* Returns a copy of the backend's list of servers with room for one more, or
  * NULL with errors. */
@@ -149,23 +27,41 @@ copy_list(const struct backend_spec *b, struct err_list *errors)
 	return list;
 }
 
+/* The next list of a backend's servers, as in backend_change_prepare. */
+struct next_list {
+	struct backend *backend;
+	struct server_spec **servers;
+	size_t n, singles_n;
+};
+
+static bool
+make_change(struct transition *t)
+{
+	const struct next_list *l = t->arg;
+
+	t->servers_n = backend_change_prepare(
+	    t->servers, l->backend, l->servers, l->n, l->singles_n);
+	return t->servers_n == 1 || control_refuse(t->errors, "out of memory");
+}
+
 /* Replaces the list of the backend's servers.  Takes ownership of the list.
  * Returns false with errors. */
 static bool
-change_servers(struct control *c, struct backend *backend,
-    struct server_spec **list, size_t n, size_t singles_n,
-    struct err_list *errors)
+change_servers(
+    struct control *c, const struct next_list *next, struct err_list *errors)
 {
 	struct backend_change change;
+	struct transition t = {.parts = &transition_of_servers,
+	    .control = c,
+	    .errors = errors,
+	    .make_changes = make_change,
+	    .arg = next,
+	    .servers = &change};
 
-	if (!backend_change_prepare(&change, backend, list, n, singles_n))
-		return control_refuse(errors, "out of memory");
-	if (control_prepare_change(c, &change, errors)) {
-		control_commit_changes(c, &change, 1);
-		return true;
-	}
-	backend_change_cancel(&change);
-	return false;
+	if (!transition_prepare(&t))
+		return false;
+	transition_commit(&t);
+	return true;
 }
 
 /* Puts the server behind the single servers of the backend, and before the
@@ -186,8 +82,9 @@ insert_server(struct control *c, struct backend *backend,
 	memmove(
 	    &list[at + 1], &list[at], (b->servers_n - at) * sizeof(list[0]));
 	list[at] = server;
-	return change_servers(
-	    c, backend, list, b->servers_n + 1, at + 1, errors);
+	return change_servers(c,
+	    &(struct next_list){backend, list, b->servers_n + 1, at + 1},
+	    errors);
 }
 
 /* Reads a server and tries its options on a socket.  Returns NULL with errors.
@@ -271,8 +168,10 @@ control_del_server(
 		free(list);
 		return control_refuse(errors, "out of memory");
 	}
-	if (!change_servers(control, backend, list, b->servers_n - 1,
-	        b->singles_n - 1, errors))
+	if (!change_servers(control,
+	        &(struct next_list){
+	            backend, list, b->servers_n - 1, b->singles_n - 1},
+	        errors))
 		return false;
 	server->state->deleted = true;
 	event_add(EVENT_SERVER_REMOVED, LOG_LEVEL_INFO, b->name,

@@ -149,7 +149,8 @@ put_in_force(struct control *c, struct spec *spec, struct reload_result *result)
 	const struct spec *before = c->model->spec;
 	unsigned maxconn_before = before->global.maxconn;
 	struct changes *changes = &result->changes;
-	struct transition t = {.control = c,
+	struct transition t = {.parts = &transition_of_model,
+	    .control = c,
 	    .spec = spec,
 	    .changes = changes,
 	    .errors = &result->errors,

@@ -8,6 +8,7 @@
 #include "config/member.h"
 #include "control/edit.h"
 #include "control/sets_internal.h"
+#include "control/transition.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -163,60 +164,51 @@ is_due(struct control *c, const struct backend_spec *b)
 }
 
 static bool
-prepare_backend(struct control *c, size_t at, struct backend_change *change,
-    struct err_list *errors)
+prepare_backend(struct control *c, size_t at, struct backend_change *ret_change)
 {
 	struct spec *spec = c->model->spec;
 	struct backend_spec *b = &spec->backends[at];
 	struct server_spec **list;
 	size_t n;
 
-	if (!sets_list_servers(c, spec, b, &list, &n) ||
-	    !backend_change_prepare(
-	        change, c->model->backends[at], list, n, b->singles_n))
-		return control_refuse(errors, "out of memory");
-	if (control_prepare_change(c, change, errors))
-		return true;
-	backend_change_cancel(change);
-	return false;
+	return sets_list_servers(c, spec, b, &list, &n) &&
+	       backend_change_prepare(
+	           ret_change, c->model->backends[at], list, n, b->singles_n);
 }
 
-/* Prepares the changes of all backends, *ret_n of them.  Returns false with
- * errors, and none prepared. */
+/* Makes the changes of all backends. */
 static bool
-prepare_changes(struct control *c, struct backend_change *changes,
-    size_t *ret_n, struct err_list *errors)
+make_changes(struct transition *t)
 {
-	const struct spec *spec = c->model->spec;
-	size_t n = 0;
-	bool ok = true;
+	const struct spec *spec = t->control->model->spec;
 
-	for (size_t i = 0; ok && i < spec->backends_n; i++)
-		if (is_due(c, &spec->backends[i])) {
-			ok = prepare_backend(c, i, &changes[n], errors);
-			n += ok;
+	for (size_t i = 0; i < spec->backends_n; i++) {
+		if (!is_due(t->control, &spec->backends[i]))
+			continue;
+		if (!prepare_backend(
+		        t->control, i, &t->servers[t->servers_n])) {
+			transition_cancel_servers(t);
+			return control_refuse(t->errors, "out of memory");
 		}
-	if (!ok) {
-		checker_cancel(c->checker);
-		while (n > 0)
-			backend_change_cancel(&changes[--n]);
+		t->servers_n++;
 	}
-	*ret_n = n;
-	return ok;
+	return true;
 }
 
 void
 sets_apply_next(struct control *control)
 {
 	struct control *c = control;
-	struct backend_change *changes =
-	    calloc(c->model->spec->backends_n, sizeof(*changes));
 	struct err_list errors;
-	size_t n;
+	struct transition t = {.parts = &transition_of_servers,
+	    .control = c,
+	    .errors = &errors,
+	    .make_changes = make_changes,
+	    .servers = calloc(c->model->spec->backends_n, sizeof(*t.servers))};
 
 	err_list_init(&errors);
-	if (changes && prepare_changes(c, changes, &n, &errors)) {
-		control_commit_changes(c, changes, n);
+	if (t.servers && transition_prepare(&t)) {
+		transition_commit(&t);
 		adopt_all(c);
 		warn_of_descriptors(c);
 	} else {
@@ -224,5 +216,5 @@ sets_apply_next(struct control *control)
 		sets_drop_all_next(c);
 	}
 	err_list_fini(&errors);
-	free(changes);
+	free(t.servers);
 }

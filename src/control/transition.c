@@ -48,11 +48,23 @@ commit_sets(struct transition *t)
 static bool
 prepare_model(struct transition *t)
 {
+	struct control *c = t->control;
 	struct spec *spec = t->spec;
+	struct err err;
 
+	/* Reclaim old models now, so that a thousand changes in a row do not
+	 * keep a thousand models. */
+	(void)model_reclaim(c->model);
 	t->spec = NULL;
-	t->model = control_prepare_model(t->control, spec, t->errors);
-	return t->model;
+	t->model = model_new(spec, c->grace, c->model);
+	err_oom(&err);
+	if (t->model)
+		server_names_prepare(c, t->model);
+	if (t->model && accesslog_open(t->model, &err) &&
+	    checker_prepare(c->checker, t->model))
+		return true;
+	model_free(t->model);
+	return control_refuse(t->errors, err.text);
 }
 
 static void
@@ -65,13 +77,19 @@ cancel_model(struct transition *t)
 static void
 publish_model(struct transition *t)
 {
-	control_publish_model(t->control, t->model);
+	struct control *c = t->control;
+
+	model_publish(t->model, c->model);
+	checker_commit(c->checker);
+	c->model = t->model;
+	server_names_commit(c);
 }
 
 static void
 retire_model(struct transition *t)
 {
-	control_retire_model(t->control, t->before);
+	model_retire(t->before);
+	server_followup_review(t->control);
 }
 
 /* -- pools -- */
@@ -135,6 +153,15 @@ prepare_follower(struct transition *t)
 }
 
 static void
+cancel_follower(struct transition *t)
+{
+	const struct control_follower *f = &t->control->follower;
+
+	if (f->cancel)
+		f->cancel(f->arg);
+}
+
+static void
 commit_follower(struct transition *t)
 {
 	const struct control_follower *f = &t->control->follower;
@@ -188,13 +215,7 @@ follow_files(struct transition *t)
 
 /* -- all parts -- */
 
-/* A prepare that fails has undone its share, and has set errors. */
-static const struct participant {
-	const char *name;
-	bool (*prepare)(struct transition *t);
-	void (*commit)(struct transition *t);
-	void (*cancel)(struct transition *t);
-} participants[] = {
+static const struct participant participants[] = {
     {"options of servers' sockets", try_server_sockets, NULL, NULL},
     {"sets of servers", prepare_sets, NULL, cancel_sets},
     {"model", prepare_model, publish_model, cancel_model},
@@ -203,37 +224,46 @@ static const struct participant {
     {"listeners", prepare_listeners, commit_listeners, cancel_listeners},
     {"ended sessions", NULL, remember_closed, NULL},
     {"system calls", NULL, filter_syscalls, NULL},
-    {"admin and http sockets", prepare_follower, commit_follower, NULL},
+    {"admin and http sockets", prepare_follower, commit_follower,
+        cancel_follower},
     {"former model", NULL, retire_model, NULL},
     {"files", NULL, follow_files, NULL},
     {"sources of sets", NULL, commit_sets, NULL},
 };
 
-#define PARTICIPANTS (sizeof(participants) / sizeof(participants[0]))
+const struct participants transition_of_model = {
+    participants, sizeof(participants) / sizeof(participants[0])};
 
+/* Prepares the part.  A fault comes after that, so that the part cancels as
+ * well. */
 static bool
 prepare_one(struct transition *t, const struct participant *p)
 {
 	if (!p->prepare)
 		return true;
+	if (!p->prepare(t))
+		return false;
 	if (!fault_fails(FAULT_PREPARE))
-		return p->prepare(t);
+		return true;
 	err_list_add(t->errors, NULL, 0, "%s: %s", p->name, strerror(errno));
+	if (p->cancel)
+		p->cancel(t);
 	return false;
 }
 
 bool
 transition_prepare(struct transition *t)
 {
+	const struct participants *parts = t->parts;
 	size_t i = 0;
 
-	while (i < PARTICIPANTS && prepare_one(t, &participants[i]))
+	while (i < parts->n && prepare_one(t, &parts->all[i]))
 		i++;
-	if (i == PARTICIPANTS)
+	if (i == parts->n)
 		return true;
 	while (i-- > 0)
-		if (participants[i].cancel)
-			participants[i].cancel(t);
+		if (parts->all[i].cancel)
+			parts->all[i].cancel(t);
 	spec_free(t->spec);
 	return false;
 }
@@ -241,7 +271,7 @@ transition_prepare(struct transition *t)
 void
 transition_commit(struct transition *t)
 {
-	for (size_t i = 0; i < PARTICIPANTS; i++)
-		if (participants[i].commit)
-			participants[i].commit(t);
+	for (size_t i = 0; i < t->parts->n; i++)
+		if (t->parts->all[i].commit)
+			t->parts->all[i].commit(t);
 }
