@@ -409,13 +409,28 @@ http_options(struct check_state *check)
 		    "HTTP/1.1 for the server's address; write host=NAME");
 }
 
+/* Reads `option smtpchk [HELO|EHLO NAME]`; without a name, HAProxy says HELO
+ * localhost. */
+static void
+read_smtp(struct check_state *check, const struct hap_line *line)
+{
+	const char *hello = hap_word(line, 2), *name = hap_word(line, 3);
+
+	check_option(check, "hello", *name ? name : "localhost");
+	if (strcmp(hello, "EHLO") != 0)
+		hap_lost(check->proxy->file, check->proxy->be, line,
+		    LOSS_SERVERS, "the check says EHLO");
+}
+
 /* Reads the arguments of `option mysql-check` and others. */
 static void
 read_check_option(struct check_state *check, const struct hap_line *line)
 {
 	const char *kind = hap_word(line, 1);
 
-	if (line->words.n < 3)
+	if (strcmp(kind, "smtpchk") == 0)
+		read_smtp(check, line);
+	else if (line->words.n < 3)
 		return;
 	if (strcmp(kind, "pgsql-check") == 0) {
 		(void)hap_word(line, 2);
@@ -425,9 +440,6 @@ read_check_option(struct check_state *check, const struct hap_line *line)
 		    LOSS_SERVERS,
 		    "the check reads the server's greeting and does not log "
 		    "in");
-	} else if (strcmp(kind, "smtpchk") == 0) {
-		hap_lost(check->proxy->file, check->proxy->be, line,
-		    LOSS_SERVERS, "the check says EHLO lfproxy");
 	}
 }
 

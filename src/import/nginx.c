@@ -144,43 +144,6 @@ lose_http(struct ngx_file *file, const struct ngx_item *http)
 	}
 }
 
-/* Returns whether a server of the stream has, itself or from the stream, the
- * value of the directive, or, if `has` is false, has it not. */
-static bool
-some_server(const struct ngx_file *file, const char *directive,
-    const char *value, bool has)
-{
-	for (size_t i = 0; i < file->stream->n; i++) {
-		const struct ngx_item *server = &file->stream->children[i];
-		const struct ngx_item *item;
-		bool same;
-
-		if (!ngx_is(server, "server") || !server->is_block)
-			continue;
-		item = ngx_setting(file, server, directive);
-		same = item && strcmp(ngx_word(item, 1), value) == 0;
-		if (same == has)
-			return true;
-	}
-	return false;
-}
-
-/* Reports what nginx does without a directive, and lfproxy does not. */
-static void
-report_defaults(struct ngx_file *file)
-{
-	if (some_server(file, "proxy_half_close", "on", false))
-		doc_default(file->doc, file->defaults, LOSS_CLIENTS,
-		    "proxy_half_close off",
-		    "one side that finishes ends both; here the other side "
-		    "may go on for timeout_client_fin or timeout_server_fin");
-	if (some_server(file, "ssl_preread", "on", true))
-		doc_default(file->doc, file->defaults, LOSS_CLIENTS,
-		    "preread_timeout",
-		    "closes clients without a hello; here they are served as "
-		    "clients without TLS");
-}
-
 /* Writes nginx's defaults. */
 static void
 put_defaults(struct ngx_file *file)
@@ -216,7 +179,9 @@ put_defaults(struct ngx_file *file)
 	doc_key(doc, defaults, "all_backups", "on");
 	doc_note(doc, defaults, "nginx: deny closes the connection");
 	doc_key(doc, defaults, "on_deny", "close");
-	report_defaults(file);
+	doc_note(doc, defaults, "nginx: proxy_half_close");
+	doc_key(doc, defaults, "half_close", "%s",
+	    ngx_is_on(file, NULL, "proxy_half_close") ? "on" : "off");
 }
 
 static void

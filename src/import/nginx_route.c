@@ -78,6 +78,8 @@ put_backend(
 	if (guard->sni && guard->tls && guard->tls[0] == 'n')
 		return;
 	state->n++;
+	state->inspects |=
+	    guard->sni || guard->tls || strstr(guard->others, "alpn=");
 	if (is_always(guard)) {
 		doc_key(doc, state->section, "backend", "%s", backend);
 	} else if (guard->sni && !*guard->others) {
@@ -267,7 +269,6 @@ ngx_routes(struct ngx_file *file, struct ini_section *section,
 	size_t n = dollar ? 1 + strspn(dollar + 1, VARIABLE) : 0;
 	const char *variable = dollar ? arena_copy(arena, dollar, n) : NULL;
 
-	(void)ngx_is_on(file, server, "ssl_preread");
 	if (variable && ngx_find_map(file, variable)) {
 		state.prefix =
 		    arena_copy(arena, target, (size_t)(dollar - target));
@@ -275,5 +276,15 @@ ngx_routes(struct ngx_file *file, struct ini_section *section,
 		target = variable;
 	}
 	ngx_put_value(&state, pass, &guard, target);
+	if (!ngx_is_on(file, server, "ssl_preread"))
+		return state.n;
+	if (state.inspects)
+		doc_key(file->doc, section, "on_no_hello", "close");
+	else
+		ngx_lost(file, section,
+		    ngx_setting(file, server, "ssl_preread"), LOSS_CLIENTS,
+		    NULL,
+		    "the hello is read for logs alone; lfproxy connects "
+		    "without waiting for one");
 	return state.n;
 }

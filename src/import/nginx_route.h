@@ -14,6 +14,7 @@ struct map_state {
 	const struct ngx_item *server, *pass;
 	const char *prefix, *suffix; /* around the variable: `:443` */
 	size_t n, n_nested;
+	bool inspects; /* some route asks for the hello */
 };
 
 /* A map whose source is the value of another map. */

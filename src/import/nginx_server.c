@@ -389,6 +389,7 @@ put_settings(struct server_block *server)
 	const struct ngx_item *from_item = NULL;
 	struct words from = {.n = 0};
 	const char *range;
+	bool half_close;
 
 	for (size_t i = 0; i < server->item->n + file->stream->n; i++) {
 		const struct ngx_item *item =
@@ -416,6 +417,10 @@ put_settings(struct server_block *server)
 	nginx_put_bandwidth(server);
 	put_time(server, "proxy_timeout", "timeout_client");
 	put_time(server, "proxy_timeout", "timeout_client_fin");
+	half_close = ngx_is_on(file, server->item, "proxy_half_close");
+	if (half_close != ngx_is_on(file, NULL, "proxy_half_close"))
+		doc_key(file->doc, server->section, "half_close", "%s",
+		    half_close ? "on" : "off");
 	put_time(server, "ssl_handshake_timeout", "timeout_handshake");
 	if (server->tls &&
 	    !ngx_setting(file, server->item, "ssl_handshake_timeout"))
@@ -520,7 +525,6 @@ ngx_server(struct ngx_file *file, const struct ngx_item *item)
 	for (size_t i = 0; i < item->n; i++)
 		put_item(&server, &item->children[i]);
 	put_settings(&server);
-	(void)ngx_is_on(file, item, "proxy_half_close");
 	if (server.n_listens > 0 && pass && !server.trusts)
 		n_routes = ngx_routes(file, server.section, item, pass);
 	if (n_routes > 0) {

@@ -68,15 +68,14 @@ is_off_everywhere(const struct ngx_file *file, const struct ngx_item *item)
 	return true;
 }
 
-/* Returns whether the directive defines a variable or a zone that nothing has
+/* Returns whether the block gives a variable its value, which nothing has
  * asked for. */
 static bool
 is_unused(const struct ngx_item *item)
 {
 	return item->words.n > 1 &&
 	       (ngx_is(item, "map") || ngx_is(item, "geo") ||
-	           ngx_is(item, "split_clients") ||
-	           ngx_is(item, "limit_conn_zone")) &&
+	           ngx_is(item, "split_clients")) &&
 	       item->words.read && !item->words.read[1];
 }
 
@@ -88,6 +87,8 @@ ngx_mark_unused(const struct ngx_file *file)
 
 		if (item->words.n == 0)
 			continue;
+		if (ngx_is(item, "limit_conn_zone"))
+			(void)ngx_word(item, *ngx_word(item, 1) ? 2 : 1);
 		if (is_unused(item) ||
 		    (!item->is_block && ngx_is_setting(item) &&
 		        is_off_everywhere(file, item)))

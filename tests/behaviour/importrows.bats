@@ -189,14 +189,30 @@ nginx() {
 	END
 }
 
-# Both sides end together, unless the block says otherwise.
 FULL='proxy_half_close on; '
 
-@test "importrows: half-closed sessions of nginx are said to differ" {
-	nginx 1 'server { listen 7000; proxy_pass 10.0.0.1:80; }'
-	says "default: proxy_half_close off" "CLIENTS: one side"
-	nginx 0 "server { listen 7000; $FULL proxy_pass 10.0.0.1:80; }"
+@test "importrows: one side of nginx that finishes ends both" {
+	nginx 0 'server { listen 7000; proxy_pass 10.0.0.1:80; } server { listen 7001; proxy_half_close on; proxy_pass 10.0.0.1:80; }'
+	equal "the keys" $'half_close = off\nhalf_close = on' \
+	    "$(grep half_close <<<"$output" | grep -v ';')"
 	nginx 0 "$FULL server { listen 7000; proxy_pass 10.0.0.1:80; }"
+	has "half_close = on"
+	lacks "half_close = off"
+}
+
+@test "importrows: clients without a hello are closed as by nginx" {
+	nginx 0 'map $ssl_preread_server_name $b { a.test 10.0.0.1:1; default 10.0.0.2:1; } server { listen 7000; ssl_preread on; proxy_pass $b; }'
+	has "on_no_hello = close" "timeout_hello = 30s"
+	nginx 1 'server { listen 7000; ssl_preread on; proxy_pass 10.0.0.2:1; }'
+	says "CLIENTS: the hello is read for logs alone"
+}
+
+@test "importrows: an SMTP check says the name of the original" {
+	haproxy 0 'option smtpchk EHLO lb.test\n server a 10.0.0.1:25 check'
+	has "check = smtp hello=lb.test"
+	haproxy 1 'option smtpchk\n server a 10.0.0.1:25 check'
+	has "check = smtp hello=localhost"
+	says "SERVERS: the check says EHLO"
 }
 
 @test "importrows: only failed connects count for max_fails" {
@@ -218,10 +234,10 @@ FULL='proxy_half_close on; '
 }
 
 @test "importrows: without hostnames a key with a star is no wildcard" {
-	nginx 1 "$FULL map \$ssl_preread_server_name \$b { *.a.test 10.0.0.1:1; .b.test 10.0.0.1:1; c.test 10.0.0.1:1; default 10.0.0.2:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
+	nginx 0 "$FULL map \$ssl_preread_server_name \$b { *.a.test 10.0.0.1:1; .b.test 10.0.0.1:1; c.test 10.0.0.1:1; default 10.0.0.2:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
 	has "sni = c.test backend=10.0.0.1:1" "backend = 10.0.0.2:1"
 	lacks '^sni = \*'
-	nginx 1 "$FULL map \$ssl_preread_server_name \$b { hostnames; *.a.test 10.0.0.1:1; ~^(x|y)\\\\\\\\.a\\\\\\\\.test\$ 10.0.0.3:1; default 10.0.0.2:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
+	nginx 0 "$FULL map \$ssl_preread_server_name \$b { hostnames; *.a.test 10.0.0.1:1; ~^(x|y)\\\\\\\\.a\\\\\\\\.test\$ 10.0.0.3:1; default 10.0.0.2:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
 	has "sni = *.a.test backend=10.0.0.1:1"
 	lacks '^sni = x'
 }
@@ -247,7 +263,7 @@ FULL='proxy_half_close on; '
 }
 
 @test "importrows: clients that a nested map has nothing for are closed" {
-	nginx 1 "$FULL map \$ssl_preread_server_name \$b { a.test \$c; default 10.0.0.2:1; } map \$server_port \$c { 7000 10.0.0.1:1; } server { listen 7000-7001; ssl_preread on; proxy_pass \$b; }"
+	nginx 0 "$FULL map \$ssl_preread_server_name \$b { a.test \$c; default 10.0.0.2:1; } map \$server_port \$c { 7000 10.0.0.1:1; } server { listen 7000-7001; ssl_preread on; proxy_pass \$b; }"
 	has "route = sni=a.test port=7000 backend=10.0.0.1:1" \
 	    "sni = a.test backend=reject" "backend = 10.0.0.2:1"
 }
