@@ -142,16 +142,12 @@ write_limit(struct access_state *access, const struct hap_rule *rule,
 	    sessions
 	        ? arena_printf(
 	              &doc->arena, "sessions=%u", (unsigned)limit->number)
-	        : arena_printf(&doc->arena, "rate=%s burst=%u",
+	        : arena_printf(&doc->arena, "rate=%s burst=%u count=all",
 	              value_rate(&doc->arena, limit->number, period_of(proxy)),
 	              limit->number > 1000000 ? 1000000
 	                                      : (unsigned)limit->number);
 	doc_key(doc, proxy->fe, "limit", "%s prefix6=128%s%s", value,
 	    rule->drops ? " action=drop" : "", list);
-	if (rate)
-		hap_lost(proxy->file, proxy->fe, rule->line, LOSS_CLIENTS,
-		    "HAProxy counts refused connections as well, and so "
-		    "refuses a client until it tries less often");
 	access->n_limits++;
 	return true;
 }

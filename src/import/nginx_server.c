@@ -255,6 +255,7 @@ nginx_put_limit(struct server_block *server, const struct ngx_item *item)
 {
 	struct ngx_file *file = server->file;
 	const char *zone = ngx_word(item, 1), *key = NULL;
+	bool shared;
 	uint64_t n;
 
 	if (ngx_is_on(file, server->item, "limit_conn_dry_run")) {
@@ -278,17 +279,18 @@ nginx_put_limit(struct server_block *server, const struct ngx_item *item)
 		return;
 	}
 	n = n > 1048576 ? 1048576 : n;
-	if (count_users(file, zone) > 1)
-		ngx_lost(file, server->section, item, LOSS_CLIENTS, NULL,
-		    "each frontend counts for itself; in nginx all servers "
-		    "with this zone count together");
+	shared = count_users(file, zone) > 1;
 	if (strcmp(key, "$binary_remote_addr") == 0 ||
 	    strcmp(key, "$remote_addr") == 0)
 		doc_key(file->doc, server->section, "limit",
-		    "sessions=%u prefix6=128 action=close", (unsigned)n);
+		    "sessions=%u prefix6=128 action=close%s", (unsigned)n,
+		    shared ? arena_printf(
+		                 &file->doc->arena, " table=zone-%.30s", zone)
+		           : "");
 	else if ((strcmp(key, "$server_port") == 0 ||
 	             strcmp(key, "$server_addr") == 0) &&
-	         server->n_listens == 1 && !has_port_range(server->item))
+	         !shared && server->n_listens == 1 &&
+	         !has_port_range(server->item))
 		doc_key(file->doc, server->section, "limit",
 		    "sessions=%u per=frontend action=close", (unsigned)n);
 	else
