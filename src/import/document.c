@@ -9,6 +9,7 @@
 #define NAME_MAX_LEN 40
 /* Lines of lfproxy.ini have at most 8192 characters. */
 #define COMMENT_MAX 1000
+#define VALUE_MAX   8000
 
 struct doc_name {
 	struct doc_name *next;
@@ -121,6 +122,11 @@ doc_key(struct document *doc, struct ini_section *section, const char *key,
 	value = doc_clean(doc, arena_vprintf(&doc->arena, fmt, args));
 	va_end(args);
 	doc->remark = NULL;
+	if (strlen(key) + strlen(value) > VALUE_MAX) {
+		doc_default(doc, section, LOSS_CLIENTS, key,
+		    "left out: no line of lfproxy.ini may be that long");
+		return;
+	}
 	if (remark && strlen(remark) + strlen(value) > COMMENT_MAX) {
 		add_comment(doc, &section->lines, remark);
 		remark = NULL;

@@ -47,12 +47,23 @@ haproxy_is_name(const char *name)
 /* Reports words of the map that become no rule. */
 static void
 lose_words(struct hap_proxy *proxy, const struct hap_rule *rule,
-    const char *path, const char *name, const char *target)
+    const char *path, unsigned line)
 {
+	/* The file may be none of HAProxy's: nothing of it is shown. */
 	hap_lost_words(proxy->file, proxy->fe, rule->line, LOSS_CLIENTS,
-	    arena_printf(&proxy->file->doc->arena, "%s: %s %s", path, name,
-	        target ? target : ""),
+	    arena_printf(&proxy->file->doc->arena, "%s:%u", path, line),
 	    "the entry is not a host name with a backend in TCP mode");
+}
+
+/* Returns the number of the line that begins at the offset. */
+static unsigned
+line_of(const char *text, size_t offset)
+{
+	unsigned n = 1;
+
+	for (size_t i = 0; i < offset; i++)
+		n += text[i] == '\n';
+	return n;
 }
 
 /* Adds the rules of a map file, with `NAME BACKEND` in each line.  Returns
@@ -64,7 +75,7 @@ take_map(struct hap_proxy *proxy, struct hap_rule *rule, const char *map)
 	const char *open = strchr(map, '('), *otherwise;
 	bool below =
 	    strncmp(map, "map_dom", 7) == 0 || strncmp(map, "map_end", 7) == 0;
-	char *text, *rest = NULL, *path;
+	char *text, *rest = NULL, *path, *start;
 
 	if (!open || !proxy->file->source->may_read ||
 	    strncmp(map, "map_reg", 7) == 0)
@@ -74,6 +85,7 @@ take_map(struct hap_proxy *proxy, struct hap_rule *rule, const char *map)
 	text = value_read_file(arena, path, NULL);
 	if (!text)
 		return false;
+	start = arena_copy(arena, text, strlen(text));
 	hap_lost_words(proxy->file, proxy->fe, rule->line, LOSS_OPERATORS,
 	    arena_printf(arena, "map %s", path),
 	    "read into the result, so that `set map` and a new file change "
@@ -86,7 +98,8 @@ take_map(struct hap_proxy *proxy, struct hap_rule *rule, const char *map)
 			continue;
 		if (!target || !haproxy_is_name(name) ||
 		    !hap_find_backend(proxy->file, target)) {
-			lose_words(proxy, rule, path, name, target);
+			lose_words(proxy, rule, path,
+			    line_of(start, (size_t)(line - text)));
 			continue;
 		}
 		name += name[0] == '.';
@@ -102,7 +115,8 @@ take_map(struct hap_proxy *proxy, struct hap_rule *rule, const char *map)
 		if (hap_find_backend(proxy->file, name))
 			proxy->default_backend = name;
 		else
-			lose_words(proxy, rule, path, "default", name);
+			hap_lost_words(proxy->file, proxy->fe, rule->line,
+			    LOSS_CLIENTS, name, "no backend has that name");
 	}
 	return true;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define NEST_MAX 16
+#define WORD_MAX 8000
 
 /* The state of reading one line. */
 struct word_reader {
@@ -141,7 +142,9 @@ end_word(struct word_reader *r, struct words *words)
 {
 	struct arena *arena = &r->file->doc->arena;
 
-	if (r->started)
+	if (r->word.n > WORD_MAX)
+		r->error = "a word is too long";
+	else if (r->started)
 		words_add(arena, words, r->word.data ? r->word.data : "");
 	r->word = (struct arena_text){NULL, 0, 0};
 	r->started = false;

@@ -54,6 +54,33 @@ add_cert(struct hap_file *file, struct hap_tls *tls, const char *path)
 		tls->first_cert = path;
 }
 
+/* Returns whether each line begins with the name of a certificate's file, so
+ * that nothing of another file becomes a part of the result. */
+static bool
+is_crt_list(const char *text)
+{
+	static const char *const endings[] = {
+	    ".pem", ".crt", ".cer", ".cert", ".rsa", ".ecdsa"};
+
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+		size_t n;
+		bool known = false;
+
+		text += strspn(text, " \t");
+		n = strcspn(text, " \t\r\n[#");
+		for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]);
+		     i++) {
+			size_t m = strlen(endings[i]);
+
+			known |=
+			    n > m && memcmp(text + n - m, endings[i], m) == 0;
+		}
+		if (n > 0 && (!known || memchr(text, ':', n)))
+			return false;
+	}
+	return true;
+}
+
 /* Adds the certificates of a crt-list, whose lines are FILE [OPTIONS] NAMES. */
 static void
 add_crt_list(struct hap_file *file, struct hap_tls *tls, const char *path)
@@ -69,6 +96,12 @@ add_crt_list(struct hap_file *file, struct hap_tls *tls, const char *path)
 		tls_lost(file, tls, arena_printf(arena, "crt-list %s", path),
 		    "CLIENTS: the file was not read; write cert = FILE for "
 		    "each of its certificates");
+		return;
+	}
+	if (!is_crt_list(text)) {
+		tls_lost(file, tls, arena_printf(arena, "crt-list %s", path),
+		    "CLIENTS: not a list of certificates; write cert = FILE "
+		    "for each of them");
 		return;
 	}
 	for (char *line = strtok_r(text, "\n", &rest); line;

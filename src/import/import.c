@@ -65,7 +65,9 @@ convert_file(enum import_kind kind, const char *path, FILE *out, FILE *errors)
 		result = import_convert(kind, &source, out, errors);
 	else
 		fprintf(errors, "lfproxyctl: cannot read %s: %s\n", path,
-		    strerror(errno));
+		    errno == EBADF
+		        ? "not a regular file; - reads standard input"
+		        : strerror(errno));
 	arena_fini(&arena);
 	if (fflush(out) != 0) {
 		fprintf(

@@ -11,6 +11,7 @@
 
 #define DEPTH_MAX 16
 #define FILES_MAX 1000
+#define WORD_MAX  4096 /* nginx's own limit */
 
 struct token_reader {
 	struct ngx_file *file;
@@ -158,6 +159,22 @@ read_file_into(struct ngx_file *file, struct ngx_item *block, const char *path,
 	return true;
 }
 
+/* Returns whether a search for the pattern could take minutes: it has wildcards
+ * in more than two of its parts. */
+static bool
+has_many_wildcards(const char *pattern)
+{
+	unsigned n = 0;
+
+	while (*pattern) {
+		size_t part = strcspn(pattern, "/");
+
+		n += strcspn(pattern, "*?[") < part;
+		pattern += part + (pattern[part] == '/');
+	}
+	return n > 2;
+}
+
 /* Reads the files of an include into the block. */
 static bool
 include(struct token_reader *r, struct ngx_item *block, struct ngx_item item)
@@ -167,6 +184,12 @@ include(struct token_reader *r, struct ngx_item *block, struct ngx_item item)
 	bool done = true;
 	glob_t found;
 
+	if (r->file->source->may_read && has_many_wildcards(pattern)) {
+		fprintf(r->file->errors,
+		    "%s:%u: include: wildcards in more than two folders\n",
+		    r->path, item.line);
+		return false;
+	}
 	if (!r->file->source->may_read || item.words.n != 2 ||
 	    glob(pattern, 0, NULL, &found) != 0) {
 		/* A pattern may match no file. */
@@ -230,6 +253,8 @@ read_directive(struct token_reader *r, struct ngx_item *block)
 			read_plain(r, &word);
 		else if (!read_quoted(r, &word))
 			return report_refusal(r, line, "a quote is not closed");
+		if (word.n > WORD_MAX)
+			return report_refusal(r, line, "a word is too long");
 		words_add(arena, &item->words, word.data ? word.data : "");
 	}
 	item->text = words_join(arena, &item->words, 0, " ");

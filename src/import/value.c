@@ -6,16 +6,21 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/text.h"
 
-#define FILE_MAX_BYTES (1024 * 1024)
+#define FILE_MAX_BYTES  ((size_t)1024 * 1024)
+#define TOTAL_MAX_BYTES (16 * FILE_MAX_BYTES)
+#define FILES_MAX       1000
 
 void
 words_add(struct arena *arena, struct words *words, const char *word)
@@ -425,34 +430,64 @@ value_dir(struct arena *arena, const char *path)
 	return arena_copy(arena, path, slash ? (size_t)(slash - path) + 1 : 0);
 }
 
+/* Opens a regular file for reading.  Returns NULL, with errno set, for others:
+ * a FIFO would be waited for, and a device has no end. */
+static FILE *
+open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fdopen(fd, "r");
+	close(fd);
+	errno = EBADF;
+	return NULL;
+}
+
+/* Reads all of the file into text, which has room for one byte more than is
+ * allowed.  Returns the number of bytes, or -1 with errno set. */
+static ssize_t
+read_all(FILE *in, char *text)
+{
+	static size_t total, files;
+	size_t n;
+
+	errno = 0;
+	n = fread(text, 1, FILE_MAX_BYTES + 1, in);
+	if (ferror(in)) {
+		errno = errno ? errno : EIO;
+		return -1;
+	}
+	total += n;
+	if (n > FILE_MAX_BYTES || total > TOTAL_MAX_BYTES ||
+	    ++files > FILES_MAX) {
+		errno = EFBIG;
+		return -1;
+	}
+	return (ssize_t)n;
+}
+
 char *
 value_read_file(struct arena *arena, const char *path, size_t *ret_n)
 {
-	FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-	char *text;
-	size_t n;
+	FILE *in = strcmp(path, "-") == 0 ? stdin : open_regular(path);
+	static char buffer[FILE_MAX_BYTES + 1];
+	ssize_t n;
+	int error;
 
 	if (!in)
 		return NULL;
-	text = arena_alloc(arena, FILE_MAX_BYTES + 1);
-	errno = 0;
-	n = fread(text, 1, FILE_MAX_BYTES + 1, in);
-	if (n > FILE_MAX_BYTES)
-		errno = EFBIG;
-	else if (ferror(in) && errno == 0)
-		errno = EIO;
-	else if (!ferror(in))
-		errno = 0;
-	if (in != stdin) {
-		int error = errno;
-
+	n = read_all(in, buffer);
+	error = errno;
+	if (in != stdin)
 		fclose(in);
-		errno = error;
-	}
-	if (errno != 0)
+	errno = error;
+	if (n < 0)
 		return NULL;
-	text[n] = '\0';
 	if (ret_n)
-		*ret_n = n;
-	return text;
+		*ret_n = (size_t)n;
+	return arena_copy(arena, buffer, (size_t)n);
 }

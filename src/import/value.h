@@ -93,7 +93,10 @@ bool value_has_group(const char *name);
 const char *value_dir(struct arena *arena, const char *path);
 
 /* Returns the text of a file of up to a megabyte, NUL-terminated; NULL if it
- * cannot be read, with errno set.  Blocks.  ret_n may be NULL. */
+ * cannot be read, with errno set.  Only regular files are read, and `-`,
+ * standard input; EBADF stands for other kinds.  All files of a process have up
+ * to 16 megabytes and 1000 names together; EFBIG stands for more.  Blocks.
+ * ret_n may be NULL. */
 char *value_read_file(struct arena *arena, const char *path, size_t *ret_n);
 
 #endif

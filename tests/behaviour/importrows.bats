@@ -324,3 +324,72 @@ convert_left_out() {
 	[ -z "$output" ]
 	[[ $stderr == *"in.conf:5: proxy_pass \$x:80: "* ]] || fail "$stderr"
 }
+
+# import_quickly KIND FILE: what is written goes to files; a conversion that
+# hangs ends with status 124.
+import_quickly() {
+	timeout 20 "$CTL" import "$@" 2>"$T/errors" >"$T/result"
+}
+
+@test "importrows: only regular files are read" {
+	mkfifo "$T/fifo"
+	printf 'events {}\nstream { include %s; }\n' "$T/fifo" >"$T/in.conf"
+	run import_quickly nginx "$T/in.conf"
+	equal "the status" 2 "$status"
+	cat >"$T/in.cfg" <<-END
+		listen a
+		 mode tcp
+		 bind 127.0.0.1:7000
+		 tcp-request connection reject if { src -f $T/fifo }
+		 server s 10.0.0.1:80
+	END
+	run import_quickly haproxy "$T/in.cfg"
+	equal "the status" 1 "$status"
+	run import_quickly haproxy "$T/fifo"
+	equal "the status" 2 "$status"
+	grep -q "not a regular file" "$T/errors"
+	run import_quickly haproxy /dev/zero
+	equal "the status" 2 "$status"
+}
+
+@test "importrows: a search for files and long words are bounded" {
+	printf 'events {}\nstream { include /*/*/*/*/*; }\n' >"$T/in.conf"
+	run import_quickly nginx "$T/in.conf"
+	equal "the status" 2 "$status"
+	grep -q "in.conf:2: include: wildcards" "$T/errors"
+	{
+		printf 'events {}\nstream { upstream '
+		head -c 1000000 /dev/zero | tr '\0' a
+		printf ' { server 10.0.0.1:1; } }\n'
+	} >"$T/in.conf"
+	run import_quickly nginx "$T/in.conf"
+	equal "the status" 2 "$status"
+	[ "$(wc -c <"$T/errors")" -lt 1000 ]
+}
+
+@test "importrows: nothing of a file that is no configuration is shown" {
+	printf 'root:secret:19000:0\nsecret one\n' >"$T/shadow"
+	cat >"$T/in.cfg" <<-END
+		frontend a
+		 mode tcp
+		 bind 127.0.0.1:7000 ssl crt-list $T/shadow
+		 acl x req.ssl_alpn -f $T/shadow
+		 acl y req.ssl_sni -f $T/shadow
+		 acl z src -f $T/shadow
+		 use_backend b if x
+		 use_backend b if y
+		 use_backend b if z
+		 use_backend %[req.ssl_sni,map($T/shadow)]
+		 default_backend b
+		backend b
+		 mode tcp
+		 server s 10.0.0.1:80
+	END
+	run import_quickly haproxy "$T/in.cfg"
+	equal "the status" 1 "$status"
+	! grep secret "$T/result" "$T/errors" || fail "it shows the file"
+	printf 'events {}\nstream { include %s; }\n' "$T/shadow" >"$T/in.conf"
+	run import_quickly nginx "$T/in.conf"
+	equal "the status" 2 "$status"
+	! grep secret "$T/result" "$T/errors" || fail "it shows the file"
+}
