@@ -101,7 +101,7 @@
 	    "enable a disabled server")                                        \
 	COMMAND("explain", USER, run_explain, OWN,                             \
 	    "<source> [<frontend>] [to <address>] [sni <name>] "               \
-	    "[alpn <names>] [tls] [json]",                                     \
+	    "[alpn <names>] [version <tls>] [tls] [json]",                     \
 	    "report where a client would be sent, and why; nothing is opened") \
 	COMMAND("get acl", OPERATOR, run_get_acl, USAGE,                       \
 	    "<acl> <address> [json]",                                          \

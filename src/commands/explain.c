@@ -322,7 +322,7 @@ take_frontend(struct call *call, const char *name, struct explain_request *r)
 		return err_set(call->err,
 		    "Unexpected argument '%.60s'; after the source and a "
 		    "frontend there may be to <address>, sni <name>, alpn "
-		    "<names>, tls, json.",
+		    "<names>, version <tls>, tls, json.",
 		    name);
 	f = call_frontend(call, name);
 	if (!f)
@@ -348,6 +348,22 @@ take_sni(struct call *call, const char *text, struct explain_request *r)
 		    text);
 	r->client.sni = r->sni;
 	return true;
+}
+
+static bool
+take_version(struct call *call, const char *text, struct explain_request *r)
+{
+	static const char *const names[TLS_VERSION_MAX + 1] = {
+	    "ssl3", "1.0", "1.1", "1.2", "1.3"};
+
+	for (unsigned i = 0; i <= TLS_VERSION_MAX; i++)
+		if (strcmp(names[i], text) == 0)
+			r->client.versions = 1u << i;
+	return r->client.versions > 0 ||
+	       err_set(call->err,
+	           "version: '%.60s' is unknown; there are 1.3, 1.2, 1.1, 1.0 "
+	           "and ssl3.",
+	           text);
 }
 
 /* Reads `h2,http/1.1` into the form that a hello has. */
@@ -434,6 +450,10 @@ take_explain_args(struct call *call, struct explaining *x)
 			i++;
 		} else if (strcmp(word, "alpn") == 0) {
 			if (!take_alpn(call, value, r))
+				return false;
+			i++;
+		} else if (strcmp(word, "version") == 0) {
+			if (!take_version(call, value, r))
 				return false;
 			i++;
 		} else if (strcmp(word, "tls") == 0) {

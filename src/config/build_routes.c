@@ -100,7 +100,14 @@ static bool
 tls_covers(const struct rule_spec *a, const struct rule_spec *b)
 {
 	return a->tls == SWITCH_DEFAULT || a->tls == b->tls ||
-	       (a->tls == SWITCH_ON && (b->names || b->alpn));
+	       (a->tls == SWITCH_ON && (b->names || b->alpn || b->versions));
+}
+
+static bool
+versions_cover(const struct rule_spec *a, const struct rule_spec *b)
+{
+	return a->versions == 0 ||
+	       (b->versions > 0 && !(b->versions & ~a->versions));
 }
 
 /* A condition that several rules can fulfil together. */
@@ -111,7 +118,8 @@ static bool
 route_rule_covers(
     const struct rule_spec *a, const struct rule_spec *b, enum condition except)
 {
-	return tls_covers(a, b) && words_cover(a->names, b->names) &&
+	return tls_covers(a, b) && versions_cover(a, b) &&
+	       words_cover(a->names, b->names) &&
 	       words_cover(a->alpn, b->alpn) &&
 	       (except == SRC || ranges_cover(&a->src, &b->src)) &&
 	       (except == DST || ranges_cover(&a->dst, &b->dst)) &&

@@ -12,7 +12,7 @@ wants_hello(const struct spec *spec, const struct frontend_spec *f)
 		return true;
 	for (size_t i = 0; i < f->rules_n; i++)
 		if (f->rules[i].names || f->rules[i].alpn ||
-		    f->rules[i].tls != SWITCH_DEFAULT)
+		    f->rules[i].versions || f->rules[i].tls != SWITCH_DEFAULT)
 			return true;
 	for (size_t i = 0; i < f->routes_n; i++)
 		if (spec->backends[f->routes[i].backend].hash_key ==

@@ -261,6 +261,8 @@ static const struct key rule_options[] = {
         VALUE(rule_alpn), RULE(alpn), WITHOUT("any, or none")},
     {"tls", "whether the client speaks TLS",
         VALUE(rule_tls), RULE(tls), WITHOUT("either")},
+    {"version", "clients whose highest TLS version is one of these",
+        VALUE(rule_versions), RULE(versions), WITHOUT("any, or none")},
     {"src", "addresses of clients",
         VALUE(rule_ranges), RULE(src), WITHOUT("any")},
     {"dst", "addresses that clients have connected to",

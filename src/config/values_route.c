@@ -278,6 +278,49 @@ print_rule_tls(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	       value_write(out, "%s", *tls == SWITCH_ON ? "yes" : "no");
 }
 
+/* -- the highest version of TLS -- */
+
+static const char *const rule_versions[TLS_VERSION_MAX + 1] = {
+    "ssl3", "1.0", "1.1", "1.2", "1.3"};
+
+static bool
+parse_rule_versions(const struct value *v)
+{
+	unsigned *versions = value_target(v);
+	char copy[DRAFT_VALUE_MAX + 1];
+	char *list = copy, *word;
+
+	snprintf(copy, sizeof(copy), "%s", v->text);
+	while ((word = next_of_list(&list))) {
+		unsigned i = 0;
+
+		while (
+		    i <= TLS_VERSION_MAX && strcmp(rule_versions[i], word) != 0)
+			i++;
+		if (i > TLS_VERSION_MAX)
+			return value_fail(v,
+			    "'%s' is unknown; allowed are 1.3, 1.2, 1.1, 1.0 "
+			    "and ssl3, with commas between",
+			    word);
+		*versions |= 1u << i;
+	}
+	return true;
+}
+
+static bool
+print_rule_versions(const struct shown *s, char out[VALUE_TEXT_SIZE])
+{
+	const unsigned *versions = shown_source(s);
+	size_t len = 0;
+
+	for (unsigned i = 0; i <= TLS_VERSION_MAX; i++)
+		if (*versions & 1u << i)
+			len +=
+			    (size_t)snprintf(out + len, VALUE_TEXT_SIZE - len,
+			        "%s%s", len > 0 ? "," : "", rule_versions[i]);
+	return len > 0;
+}
+
 /* -- the backend -- */
 
 static bool
@@ -365,7 +408,7 @@ print_sni_rule(const struct shown *s, char out[VALUE_TEXT_SIZE])
 static bool
 has_condition(const struct rule_spec *r)
 {
-	return r->names || r->alpn || r->tls != SWITCH_DEFAULT ||
+	return r->names || r->alpn || r->versions || r->tls != SWITCH_DEFAULT ||
 	       rule_ranges_any(&r->src) || rule_ranges_any(&r->dst) ||
 	       r->ports.n > 0;
 }
@@ -384,10 +427,13 @@ check_rule(const struct value *v, const struct rule_spec *r)
 		return value_fail(v,
 		    "'%s' has no backend; write CONDITION ... backend=BACKEND",
 		    v->text);
-	if (r->tls == SWITCH_OFF && (r->names || r->alpn))
+	if (r->tls == SWITCH_OFF && (r->names || r->alpn || r->versions))
 		return value_fail(v,
 		    "'%s' never matches: with tls=no a client has no %s",
-		    v->text, r->names ? "sni" : "alpn");
+		    v->text,
+		    r->names  ? "sni"
+		    : r->alpn ? "alpn"
+		              : "version");
 	return true;
 }
 
@@ -445,6 +491,7 @@ VALUE_TYPE(rule_ranges, print_rule_ranges,
 VALUE_TYPE(rule_ports, print_rule_ports,
     "ports, and ranges of them as 8000-8099, with commas between", 0);
 VALUE_TYPE(rule_tls, print_rule_tls, "yes, no", VALUE_BOOLEAN);
+VALUE_TYPE(rule_versions, print_rule_versions, "versions as in 1.2,1.3", 0);
 VALUE_TYPE(rule_backend, print_rule_backend, "the name of a [backend NAME]", 0);
 VALUE_TYPE(sni_rule, print_sni_rule,
     "names as in www.example.com and *.example.com, then backend=NAME", 0);

@@ -13,6 +13,7 @@
 #include "model/limit.h"
 #include "model/rules.h"
 #include "model/sni_map.h"
+#include "net/tls_hello.h"
 
 const char *const standing_names[] = {
 #define X(id, name, text) [id] = (name),
@@ -262,12 +263,17 @@ explain_routes(const struct frontend *f, struct explanation *e)
 static struct rule_facts
 client_rule_facts(const struct frontend *f, const struct explained_client *c)
 {
+	bool tls = c->tls || c->sni || c->alpn_size > 0 || c->versions > 0;
+
 	return (struct rule_facts){
 	    .known = FACT_HELLO | (c->has_local ? FACT_DESTINATION : 0u) |
 	             (c->has_local || c->local.port > 0 ? FACT_PORT : 0u),
 	    .client = &c->client,
 	    .destination = &c->local,
-	    .tls = c->tls || c->sni || c->alpn_size > 0,
+	    .tls = tls,
+	    .versions = c->versions > 0 ? c->versions
+	                : tls           ? 1u << TLS_VERSION_MAX
+	                                : 0,
 	    .name = c->sni,
 	    .name_len = c->sni ? strlen(c->sni) : 0,
 	    .protocols = rules_protocols(f->rules, c->alpn, c->alpn_size),

@@ -180,6 +180,7 @@ struct explained_client {
 	const char *sni;
 	const uint8_t *alpn;
 	size_t alpn_size;
+	unsigned versions; /* the bit of its TLS version; 0: no TLS, or 1.3 */
 };
 
 /* Explains the choice for the client.  Runs on the control thread.  Returns

@@ -117,12 +117,16 @@ hello_holds(const struct rule_step *step, const struct rule_facts *facts,
 {
 	enum sock_switch tls = step->spec ? step->spec->tls : SWITCH_DEFAULT;
 
-	if (!step->names && step->protocols == 0 && tls == SWITCH_DEFAULT)
+	unsigned versions = step->spec ? step->spec->versions : 0;
+
+	if (!step->names && step->protocols == 0 && tls == SWITCH_DEFAULT &&
+	    versions == 0)
 		return HOLDS;
 	if (!(facts->known & FACT_HELLO))
 		return HOLDS_PERHAPS;
 	if ((tls != SWITCH_DEFAULT && (tls == SWITCH_ON) != facts->tls) ||
-	    (step->protocols > 0 && !(step->protocols & facts->protocols)))
+	    (step->protocols > 0 && !(step->protocols & facts->protocols)) ||
+	    (versions > 0 && !(versions & facts->versions)))
 		return HOLDS_NOT;
 	if (!step->names)
 		return HOLDS;
@@ -135,7 +139,8 @@ facts_of_rule(const struct rule_spec *rule)
 {
 	return (rule_ranges_any(&rule->dst) ? FACT_DESTINATION : 0) |
 	       (rule->ports.n > 0 ? FACT_PORT : 0) |
-	       (rule->names || rule->alpn || rule->tls != SWITCH_DEFAULT
+	       (rule->names || rule->alpn || rule->versions ||
+	                   rule->tls != SWITCH_DEFAULT
 	               ? FACT_HELLO
 	               : 0);
 }

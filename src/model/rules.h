@@ -40,6 +40,7 @@ struct rule_facts {
 	const char *name;
 	size_t name_len;
 	uint64_t protocols; /* see rules_protocols */
+	unsigned versions;  /* the bit of its TLS version; 0: no TLS */
 };
 
 enum rules_answer {

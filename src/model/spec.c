@@ -59,8 +59,8 @@ bool
 rule_spec_has_names_alone(const struct rule_spec *rule)
 {
 	return rule->names && !rule->alpn && rule->tls == SWITCH_DEFAULT &&
-	       !rule_ranges_any(&rule->src) && !rule_ranges_any(&rule->dst) &&
-	       rule->ports.n == 0;
+	       rule->versions == 0 && !rule_ranges_any(&rule->src) &&
+	       !rule_ranges_any(&rule->dst) && rule->ports.n == 0;
 }
 
 const char *

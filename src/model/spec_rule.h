@@ -63,6 +63,9 @@ struct rule_spec {
 	char *names;
 	char *alpn; /* protocols, separated by blanks; NULL: no condition */
 	enum sock_switch tls; /* whether the client speaks TLS */
+	/* The highest TLS version that the client offers is one of these: bit
+	 * n stands for minor version n.  0: no condition. */
+	unsigned versions;
 	/* The client, and the address and the port that it has connected to.
 	 * Behind a PROXY header, the header's addresses count. */
 	struct rule_ranges src, dst;

@@ -13,6 +13,8 @@ enum {
 	VERSION_MAJOR_MIN = 3, /* SSL 3.0 and all TLS */
 	EXTENSION_SERVER_NAME = 0,
 	EXTENSION_ALPN = 16,
+	EXTENSION_VERSIONS = 43, /* supported_versions (RFC 8446 4.2.1) */
+	VERSION_LEGACY_MAX = 3,  /* TLS 1.2, where the extension is missing */
 	NAME_TYPE_HOST = 0,
 };
 
@@ -200,12 +202,31 @@ read_alpn(struct part extension, struct tls_hello *hello)
 	return !list.bad && !extension.bad && extension.left == 0;
 }
 
-/* Reads server_name and ALPN.  Each may appear only once: of two, the server
- * behind lfproxy could choose the other one. */
+/* Reads the highest version that is known.  Clients also offer reserved numbers
+ * (RFC 8701). */
+static bool
+read_versions(struct part extension, struct tls_hello *hello)
+{
+	struct part list = part_split(&extension, part_u8(&extension));
+	unsigned highest = 0;
+
+	while (list.left > 0 && !list.bad) {
+		unsigned version = part_u16(&list);
+
+		if (version >> 8 == VERSION_MAJOR_MIN &&
+		    (version & 0xff) <= TLS_VERSION_MAX && version > highest)
+			highest = version;
+	}
+	hello->version = highest & 0xff;
+	return !list.bad && !extension.bad && extension.left == 0;
+}
+
+/* Reads server_name, ALPN and supported_versions.  Each may appear only once:
+ * of two, the server behind lfproxy could choose the other one. */
 static bool
 read_extensions(struct part extensions, struct tls_hello *hello)
 {
-	bool named = false, has_alpn = false;
+	bool named = false, has_alpn = false, has_versions = false;
 
 	while (extensions.left > 0) {
 		unsigned type = part_u16(&extensions);
@@ -222,6 +243,10 @@ read_extensions(struct part extensions, struct tls_hello *hello)
 			if (has_alpn || !read_alpn(extension, hello))
 				return false;
 			has_alpn = true;
+		} else if (type == EXTENSION_VERSIONS) {
+			if (has_versions || !read_versions(extension, hello))
+				return false;
+			has_versions = true;
 		}
 	}
 	return true;
@@ -231,13 +256,19 @@ static enum tls_verdict
 read_message(struct part message, struct tls_hello *hello)
 {
 	struct part extensions;
+	unsigned major, minor;
 
 	hello->name_len = hello->alpn_len = 0;
 	hello->name[0] = '\0';
 	/* A version that a server does not know is negotiated down. */
-	if (part_u8(&message) < VERSION_MAJOR_MIN)
+	major = part_u8(&message);
+	minor = part_u8(&message);
+	if (major < VERSION_MAJOR_MIN)
 		return TLS_OTHER;
-	part_skip(&message, 1 + 32);             /* the minor version, random */
+	hello->version = VERSION_LEGACY_MAX;
+	if (major == VERSION_MAJOR_MIN && minor < VERSION_LEGACY_MAX)
+		hello->version = (uint8_t)minor;
+	part_skip(&message, 32);                 /* random */
 	part_skip(&message, part_u8(&message));  /* session_id */
 	part_skip(&message, part_u16(&message)); /* cipher_suites */
 	part_skip(&message, part_u8(&message));  /* compression_methods */

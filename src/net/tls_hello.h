@@ -35,6 +35,9 @@ enum tls_verdict {
 	TLS_HELLO,
 };
 
+/* The minor version number of TLS 1.3; SSL 3.0 has 0. */
+#define TLS_VERSION_MAX 4
+
 struct tls_hello {
 	/* TLS_MORE: the number of bytes needed at least, counted from the first
 	 * one; always more than there were, and never more than TLS_HELLO_MAX.
@@ -45,6 +48,9 @@ struct tls_hello {
 	 * there is no name, or one that is not a valid host name. */
 	uint8_t name_len;
 	char name[TLS_NAME_MAX + 1];
+	/* The highest version that the client offers: its minor number, at most
+	 * TLS_VERSION_MAX. */
+	uint8_t version;
 	/* The names of the protocols that the client offers, each behind a byte
 	 * with its length; a name that does not fit is left out. */
 	uint8_t alpn_len;

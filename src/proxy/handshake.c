@@ -206,7 +206,7 @@ note_client_name(const struct session *s)
 		inspect_note_name(s->inspection, name);
 }
 
-/* Notes the protocol that both sides have agreed on. */
+/* Notes the protocol and the version that both sides have agreed on. */
 static void
 note_client_protocol(struct session *s)
 {
@@ -216,6 +216,10 @@ note_client_protocol(struct session *s)
 	SSL_get0_alpn_selected(
 	    tls_conn_ssl(s->side[HANDLE_CLIENT].tls), &protocol, &size);
 	inspect_note_protocol(s, protocol, size);
+	s->inspection->versions =
+	    (uint8_t)(1u << (SSL_version(
+	                         tls_conn_ssl(s->side[HANDLE_CLIENT].tls)) -
+	                     SSL3_VERSION));
 }
 
 static struct verdict

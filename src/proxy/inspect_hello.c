@@ -101,6 +101,7 @@ inspect_hello(struct session *s, struct pool_thread *self)
 	case TLS_HELLO:
 		session_count(s, COUNT_FRONTEND, COUNTER_HELLOS, 1, self);
 		p->tls = true;
+		p->versions = (uint8_t)(1u << hello.version);
 		note_protocols(s, hello.alpn, hello.alpn_len);
 		if (hello.name_len == 0)
 			break;

@@ -33,6 +33,7 @@ inspect_begin(
 	p->ended = p->spoke = p->tls = p->asked_gss = false;
 	atomic_store_relaxed(&p->asked_tls, false);
 	p->protocols = 0;
+	p->versions = 0;
 	p->low_water = 0;
 	p->authority_len = 0;
 	p->header_ms = 0;

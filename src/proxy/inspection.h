@@ -43,6 +43,7 @@ struct inspection {
 	 * stored last, with release; NULL: the handshake is not done. */
 	const char *tls_cipher, *tls_version, *tls_group, *tls_verify;
 	uint64_t protocols; /* the client's, for rules: rules_protocols */
+	uint8_t versions;   /* likewise: struct rule_facts */
 	bool tls_resumed;
 	uint32_t lingered_bytes; /* see linger.h */
 	uint64_t tls_texts[SESSION_TLS_SHOWN_SIZE / 8];

@@ -35,6 +35,7 @@ session_rule_facts(
 	facts.name = inspect_name(s);
 	facts.name_len = strlen(facts.name);
 	facts.protocols = p ? p->protocols : 0;
+	facts.versions = p ? p->versions : 0;
 	return facts;
 }
 

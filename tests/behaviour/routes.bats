@@ -72,6 +72,24 @@ line_of() {
 	answers http c.example --alpn http/1.1 --record 1
 }
 
+# bats test_tags=covered
+@test "routes: the highest version of TLS decides, in explain as well" {
+	takers new old plain
+	GLOBAL="admin = $T/admin.sock" routes new old plain <<-END
+		route = version=1.3 backend=new
+		route = version=1.0,1.1,1.2 backend=old
+		backend = plain
+	END
+	answers new a.example
+	answers old a.example --newest TLSv1_2
+	answers plain none --raw "GET / HTTP/1.1"
+	"$CTL" -S "$T/admin.sock" explain 127.0.0.1 sni a.example |
+	    grep -q 'backend  new'
+	"$CTL" -S "$T/admin.sock" explain 127.0.0.1 version 1.2 |
+	    grep -q 'backend  old'
+	refute "$CTL" -S "$T/admin.sock" explain 127.0.0.1 version 1.4
+}
+
 @test "routes: a list decides, as it is at the moment" {
 	takers partners inside other
 	printf '127.0.0.1\n' >"$T/partners.list"

@@ -18,6 +18,7 @@ ADDRESS is HOST:PORT or unix:PATH; NAME none is no name.  Options of hello:
     --record N  in records of so many        --large     12 KB
     --stop N    a FIN after so many bytes    --reset N   the same with an RST
     --raw TEXT  this instead of a hello      --alpn A,B  offers these protocols
+    --newest V  TLSv1_2: the highest version
     --hybrid    1700 bytes, with a key share of X25519MLKEM768, the name last
     --each N    a connection for each Nth byte that begins a second segment
     --header TEXT   a line before the hello, for lfproxy (also of cut)
@@ -50,10 +51,12 @@ def connect(address):
     return s
 
 
-def make_hello(name, large=False, alpn=None):
+def make_hello(name, large=False, alpn=None, newest=None):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
+    if newest:
+        context.maximum_version = ssl.TLSVersion[newest]
     if large:
         context.set_alpn_protocols([f"{i:060}" for i in range(200)])
     if alpn:
@@ -135,7 +138,7 @@ def hello(args):
     answers = []
     for name in args.name.split(","):
         data = args.raw.encode() if args.raw else make_hello(
-            name, args.large, args.alpn)
+            name, args.large, args.alpn, args.newest)
         if args.hybrid:
             data = make_hybrid(data)
         if args.record:
@@ -250,6 +253,7 @@ def main():
     mode.add_argument("--reset", type=int)
     mode.add_argument("--raw")
     mode.add_argument("--alpn")
+    mode.add_argument("--newest")
     mode.add_argument("--hybrid", action="store_true")
     mode.add_argument("--each", type=int)
     mode.add_argument("--header")

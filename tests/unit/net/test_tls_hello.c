@@ -33,15 +33,16 @@ static const struct {
 	const uint8_t *data;
 	size_t size;
 	const char *name;
+	uint8_t version;
 } real[] = {
     {"openssl", hello_openssl_tls13, sizeof(hello_openssl_tls13),
-        "www.example.com"},
+        "www.example.com", 4},
     {"openssl, TLS 1.2, no name", hello_openssl_tls12_noname,
-        sizeof(hello_openssl_tls12_noname), ""},
-    {"curl", hello_curl, sizeof(hello_curl), "api.example.org"},
-    {"gnutls", hello_gnutls, sizeof(hello_gnutls), "git.example.net"},
+        sizeof(hello_openssl_tls12_noname), "", 3},
+    {"curl", hello_curl, sizeof(hello_curl), "api.example.org", 4},
+    {"gnutls", hello_gnutls, sizeof(hello_gnutls), "git.example.net", 4},
     {"openssl, post-quantum hybrid", hello_openssl_hybrid,
-        sizeof(hello_openssl_hybrid), "www.example.com"},
+        sizeof(hello_openssl_hybrid), "www.example.com", 4},
 };
 
 #define REALS (sizeof(real) / sizeof(real[0]))
@@ -54,6 +55,7 @@ assert_reads(const uint8_t *data, size_t size, size_t which)
 	assert_int_equal(read_exactly(data, size, &hello), TLS_HELLO);
 	assert_string_equal(hello.name, real[which].name);
 	assert_int_equal(hello.name_len, strlen(real[which].name));
+	assert_int_equal(hello.version, real[which].version);
 }
 
 static void
