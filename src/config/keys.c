@@ -243,7 +243,7 @@ static const struct key age_options[] = {
 
 static const struct key route_options[] = {
     {"weight", "share of the sessions, where there are several backends",
-        NUMBER(0, WEIGHT_MAX), ROUTE(weight), DEFAULT("100")},
+        NUMBER(0, SHARE_MAX), ROUTE(weight), DEFAULT("100")},
     {"fallback", "backend that serves while this one has no usable server",
         VALUE(fallback), ROUTE(fallback), WITHOUT("none")},
     {.name = NULL}};

@@ -133,7 +133,7 @@
  * An address with another v6only is another address, which a reload opens. */
 #define SOCK_KEYS_LISTEN                                                       \
     {"backlog", "connections that may wait to be accepted",                    \
-        NUMBER(1, 65535), LISTEN(sock.backlog), WITHOUT("net.core.somaxconn")},\
+        NUMBER(1, INT32_MAX), LISTEN(sock.backlog), WITHOUT("net.core.somaxconn")},\
     SOCK_KEYS_COMMON(LISTEN),                                                  \
     {"defer_accept", "accept when the client has sent something",              \
         VALUE(seconds), LIMITS(1, 300), LISTEN(sock.defer_accept_s),           \

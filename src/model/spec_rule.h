@@ -27,6 +27,9 @@ struct route_spec {
 
 #define ROUTES_MAX 64
 
+/* The greatest weight of a backend. */
+#define SHARE_MAX 1000000
+
 /* A condition on an address: one of these ranges or lists must have it. */
 struct rule_ranges {
 	struct cidr *all;

@@ -32,6 +32,15 @@ ctl() {
 }
 
 # bats test_tags=covered
+@test "split: a share may be below one percent" {
+	start_app a
+	start_app b
+	split 499 1
+	launch_lfproxy -c "$T/lfproxy.ini"
+	equal "1000 sessions" "998 a 2 b" "$(names 1000)"
+}
+
+# bats test_tags=covered
 @test "split: 95 to 5 is exact over 2000 sessions of 4 threads" {
 	local n of_b
 

@@ -493,10 +493,12 @@ static void
 shares_of_backends(void **state)
 {
 	(void)state;
-	assert_errors(FRONTEND "backend = c weight=300\nbackend = c wait=1\n"
-	                       "backend = c weight\n" BACKEND
-	                       "[backend c]\nserver = s 10.0.0.1:80\n",
-	    "4: backend: weight: '300' is not a whole number from 0 to 256\n"
+	assert_errors(FRONTEND
+	    "backend = c weight=1000001\nbackend = c wait=1\n"
+	    "backend = c weight\n" BACKEND
+	    "[backend c]\nserver = s 10.0.0.1:80\n",
+	    "4: backend: weight: '1000001' is not a whole number from 0 to "
+	    "1000000\n"
 	    "5: backend: unknown option 'wait'; allowed are weight, fallback\n"
 	    "6: backend: weight: the value is missing; write weight=...");
 	assert_errors("[frontend f]\nlisten = :80\nbackend = b weight=0\n"
@@ -915,7 +917,8 @@ options_of_sockets(void **state)
 {
 	static const struct row rows[] = {
 	    {"frontend x", "listen = :81 backlog=0",
-	        "listen: backlog: '0' is not a whole number from 1 to 65535"},
+	        "listen: backlog: '0' is not a whole number from 1 to "
+	        "2147483647"},
 	    {"frontend x", "listen = :81 keepalive=maybe",
 	        "listen: keepalive: 'maybe' is not a duration"},
 	    {"frontend x", "listen = :81 keepalive=1500ms",
