@@ -9,11 +9,38 @@
 #include "base/text.h"
 #include "commands/commands.h"
 
+/* Returns the list that has the file, or NULL after an error if several have
+ * it; *ret_none: no list has the file. */
+static struct acl_list *
+find_by_file(
+    struct call *call, const struct model *m, const char *path, bool *ret_none)
+{
+	const struct list_spec *found = NULL, *l = m->spec->lists;
+
+	for (; l < m->spec->lists + m->spec->lists_n; l++)
+		for (size_t i = 0; i < l->files_n; i++) {
+			if (strcmp(l->files[i].path, path) != 0 || l == found)
+				continue;
+			if (found) {
+				*ret_none = false;
+				(void)err_set(call->err,
+				    "The lists %.40s and %.40s have this file. "
+				    "Please use #<id> or <name>.",
+				    found->name, l->name);
+				return NULL;
+			}
+			found = l;
+		}
+	*ret_none = !found;
+	return found ? model_find_list(m, found->name) : NULL;
+}
+
 struct acl_list *
 call_acl(struct call *call, const char *text, const char *missing)
 {
 	const struct model *m = control_model(call->env->control);
 	struct acl_list *list = NULL;
+	bool none = true;
 	uint64_t n;
 
 	if (!*text) {
@@ -25,7 +52,9 @@ call_acl(struct call *call, const char *text, const char *missing)
 	else if (text_parse_number(text + 1, 0, UINT32_MAX, &n, NULL) &&
 	         n < m->spec->lists_n)
 		list = m->lists[n];
-	if (!list)
+	if (!list && *text != '#')
+		list = find_by_file(call, m, text, &none);
+	if (!list && none)
 		call_no_such_of(call,
 		    "Unknown ACL identifier. Please use #<id> or <name>.", text,
 		    NAME_TABLE(m->spec->lists, m->spec->lists_n));

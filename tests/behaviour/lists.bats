@@ -405,3 +405,21 @@ deletions_are_short() {
 	[[ $output == *"$T/office.list:2: warning: [list office]: 10.2.3.4 is without effect: 10.0.0.0/8 on line 1 has it; remove one"$'\n'* ]]
 	[[ $(ctl show acl) == *' covered=3'* ]]
 }
+
+# bats test_tags=covered
+@test "lists: the path of a file names its list, unless two have it" {
+	echo 127.0.0.1 >"$T/office.list"
+	start_listed "file = $T/office.list"
+	run -0 ctl add acl "$T/office.list" 127.0.0.2
+	becomes served 127.0.0.2
+	run -0 ctl show acl "$T/office.list"
+	[[ $output == *"$T/office.list:1 127.0.0.1"* && $output == *"- 127.0.0.2"* ]] ||
+	    fail "$output"
+	run -0 ctl del acl "$T/office.list" 127.0.0.2
+	becomes reset 127.0.0.2
+	run -1 ctl add acl "$T/other.list" 127.0.0.2
+	printf '[list second]\nfile = %s\n' "$T/office.list" >>"$T/lfproxy.ini"
+	ctl reload
+	run -1 ctl add acl "$T/office.list" 127.0.0.2
+	[[ $output == *"lists office and second have this file"* ]]
+}
