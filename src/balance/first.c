@@ -21,7 +21,7 @@ first_explain(const struct lineup *lineup, const struct choice *choice,
 	(void)lineup;
 	(void)choice;
 	snprintf(ret_why, BALANCE_WHY_SIZE,
-	    place == 0 ? "it is the first of those that may be chosen"
+	    place == 0 ? "the first eligible server of the file"
 	               : "it is the first one that has room");
 }
 

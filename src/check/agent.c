@@ -46,12 +46,11 @@ agent_obey(struct server *server, const struct agent_orders *orders)
 
 	server->state->agent_heard = true;
 	if (orders->has_weight)
-		server_set_weight(server, orders->weight, "its agent says so");
+		server_set_weight(server, orders->weight, "by its agent");
 	if (orders->has_maxconn)
-		server_set_maxconn(
-		    server, orders->maxconn, "its agent says so");
+		server_set_maxconn(server, orders->maxconn, "by its agent");
 	if (orders->has_admin)
-		server_set_admin(server, orders->admin, "its agent says so");
+		server_set_admin(server, orders->admin, "by its agent");
 	if (orders->has_health) {
 		server_set_agent(
 		    server, orders->up, secrets_mask(orders->why, &masked));

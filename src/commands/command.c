@@ -291,8 +291,8 @@ command_run(const struct command_env *env, struct command_mode *mode,
 	if (env->control && control_hands_over(env->control) &&
 	    changes_what_is_taken_along(command)) {
 		call_say(&call, SEVERITY_ERR,
-		    "An upgrade is under way, and the other process would not "
-		    "have the change; try again later.");
+		    "An upgrade is under way, and its successor would not get "
+		    "the change; try again later.");
 		return NULL;
 	}
 	call.command = command;

@@ -21,8 +21,8 @@ parse_then(struct call *call, const char *text, enum drain_then *ret_then)
 		return true;
 	}
 	return err_set(call->err,
-	    "'then' needs 'kill', to end the sessions that are left, or "
-	    "'maint', for maintenance when none is.");
+	    "'then' needs 'kill', to end the remaining sessions, or "
+	    "'maint', for maintenance after the last session.");
 }
 
 /* Reads `[over DURATION] [then kill|maint]`, in either order. */

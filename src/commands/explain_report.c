@@ -51,8 +51,8 @@ otherwise_text(const struct explanation *e)
 	                    "the queue",
 	    [WAIT_FULL] = "no server has room and no more may wait, so it is "
 	                  "closed",
-	    [WAIT_NO_SERVER] = "no server is usable and none may wait, so it "
-	                       "is closed",
+	    [WAIT_NO_SERVER] =
+	        "no server is usable and no session may wait, so it is closed",
 	};
 	_Static_assert(
 	    sizeof(answers) / sizeof(answers[0]) == WAIT_NO_SERVER + 1,

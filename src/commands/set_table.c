@@ -39,8 +39,8 @@ set_value(struct call *call, const struct limit *l, enum table_value value,
 
 	if (value == TABLE_CONN_CUR)
 		return err_set(call->err,
-		    "data.conn_cur counts the sessions that there are; "
-		    "the other values can be set");
+		    "data.conn_cur is the measured number of "
+		    "sessions and cannot be set");
 	if (!call_number(call, text, "Require a valid integer value to store",
 	        value < TABLE_BYTES_IN_CNT ? UINT32_MAX : UINT64_MAX, &n))
 		return false;

@@ -29,8 +29,8 @@ check_frontend(const struct frontend_spec *f, struct err_list *errors)
 	for (size_t i = 0; i < f->routes_n; i++)
 		weights += f->routes[i].weight;
 	REFUSE_IF(f->routes_n > 0 && weights == 0, f, errors,
-	    "[frontend %s]: no backend has a weight, so no session would go "
-	    "anywhere; give one of them more than 0",
+	    "[frontend %s]: no backend has a weight above 0, so no session "
+	    "would get a backend; give at least one a weight",
 	    f->name);
 	REFUSE_IF(f->proxy_from_n > 0 && !accepts_proxy, f, errors,
 	    "[frontend %s]: proxy_from says whose connections begin with a "
@@ -145,8 +145,8 @@ check_agent(const struct backend_spec *b, const struct server_spec *s,
 	    s->name, b->name);
 	REFUSE_IF(agent.on && agent.tls && !server_spec_has_tls(b, s), s,
 	    errors,
-	    "server: the agent of '%s' is to be asked over TLS, and the server "
-	    "has none; write tls=NAME, or agent_tls=off",
+	    "server: the agent of '%s' is asked over TLS, but the server has "
+	    "no TLS; write tls=NAME, or agent_tls=off",
 	    s->name);
 }
 
@@ -215,8 +215,8 @@ check_source(const struct backend_spec *b, const struct server_spec *s,
 	    source->addr.sa.sa_family == family)
 		return;
 	ERROR_AT(s, errors,
-	    "server: '%s' has an %s address, and its source%s is %s; give it "
-	    "one of the same family",
+	    "server: '%s' has an %s address, but its source%s is %s; give it a "
+	    "source of the same family",
 	    s->name, family == AF_INET6 ? "IPv6" : "IPv4",
 	    own->kind != SOURCE_NONE ? "" : ", that of the backend,",
 	    family == AF_INET6 ? "IPv4" : "IPv6");
@@ -232,7 +232,7 @@ check_port(const struct backend_spec *b, const struct server_spec *s,
 	    s->check.port || b->check.port)
 		return;
 	ERROR_AT(s, errors,
-	    "server: '%s' has no port, so its check has none; write "
+	    "server: '%s' has no port, so its check has no port either; write "
 	    "check_port=PORT, check=off, or the server's own port as %s:PORT",
 	    s->address, s->address);
 }

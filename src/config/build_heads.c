@@ -55,9 +55,8 @@ check_duplicate(const struct spec *spec, const struct draft *draft,
 		if (o->kind != s->kind || o->corrected ||
 		    (named && o->index != index))
 			continue;
-		ERROR_AT(s, errors,
-		    "there is a second [%s]%s; make one of them", s->head,
-		    draft_first(o->place, s->place, first));
+		ERROR_AT(s, errors, "there is a second [%s]%s; merge the two",
+		    s->head, draft_first(o->place, s->place, first));
 		return;
 	}
 }

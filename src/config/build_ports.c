@@ -46,9 +46,9 @@ warn_of_server_ports(const struct ways *w, const struct server_spec *s,
 		return;
 	if (w->has_unix)
 		ERROR_AT(s, warnings,
-		    "warning: server: '%s' takes the client's port, and those "
-		    "of a unix socket of [frontend %s] have none: their "
-		    "sessions cannot reach it; write its port",
+		    "warning: server: '%s' takes the client's port, but "
+		    "clients of a unix socket of [frontend %s] have no port: "
+		    "their sessions cannot reach the server; write its port",
 		    s->address, frontend);
 	if (w->low > 0 && (low < 1 || high > UINT16_MAX))
 		ERROR_AT(s, warnings,

@@ -43,7 +43,7 @@ build_check_set_name(const struct backend_spec *backend,
 
 	if (set)
 		ERROR_AT(server, errors,
-		    "server: the name '%s' is one of those for the set '%s' of "
+		    "server: the name '%s' is a name of the set '%s' of "
 		    "[backend %s], %s1 to %s%u; choose another",
 		    server->name, set->prefix, backend->name, set->prefix,
 		    set->prefix, set->max);
@@ -100,7 +100,7 @@ build_check_sets(const struct backend_spec *backend, struct err_list *errors)
 			if (sets_clash(&b->sets[j], set))
 				ERROR_AT(set, errors,
 				    "servers: the names of the sets '%s' and "
-				    "'%s' overlap%s; give one of them another "
+				    "'%s' overlap%s; give one set another "
 				    "prefix",
 				    b->sets[j].prefix, set->prefix,
 				    draft_first(

@@ -422,8 +422,9 @@ warn_of_verify(const struct tls_spec *t, struct err_list *warnings)
 	WARN_IF(
 	    accepts && verifies(s, TLS_ACCEPTS) && strcmp(s->ca, "system") == 0,
 	    t, warnings,
-	    "[tls %s]: with ca = system, clients may have a certificate of any "
-	    "public authority; write ca = FILE with those of your clients",
+	    "[tls %s]: with ca = system, clients with a certificate of any "
+	    "public authority are admitted; write ca = FILE with the "
+	    "authorities of your clients",
 	    t->name);
 }
 
@@ -451,8 +452,8 @@ warn_of_section(const struct tls_spec *t, struct err_list *warnings)
 	    "max_version is older",
 	    t->name);
 	WARN_IF(s->keylog, t, warnings,
-	    "[tls %s]: who can read %s can decrypt every session of this "
-	    "section; leave out keylog when you have found the fault",
+	    "[tls %s]: every user who can read %s can decrypt the sessions of "
+	    "this section; remove keylog when you have found the fault",
 	    t->name, s->keylog);
 }
 

@@ -392,9 +392,9 @@ warn_of_proxy(const struct frontend_spec *f, struct err_list *warnings)
 		    addr_is_private(&l->addr))
 			continue;
 		ERROR_AT(l, warnings,
-		    "warning: [frontend %s]: listen: everyone who can reach %s "
-		    "may claim to be any client, by a PROXY header; write "
-		    "proxy_from = ADDRESS/BITS of those in front",
+		    "warning: [frontend %s]: listen: every host that can reach "
+		    "%s may claim to be any client, by a PROXY header; write "
+		    "proxy_from = ADDRESS/BITS of the proxies in front",
 		    f->name, l->range ? l->text : addr_text(&l->addr, text));
 	}
 }

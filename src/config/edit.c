@@ -228,8 +228,8 @@ config_tell_edits(const struct spec *running, const struct spec *file,
 	name_deleted(out.stream, "in it, and back again: ", running, file);
 	if (text_out_close(&out) && out.size > 0)
 		changes_add(changes, false,
-		    "the file rules over what was added or deleted while it "
-		    "ran: %s",
+		    "the reload discards servers added or deleted at run time: "
+		    "%s",
 		    out.text);
 	free(out.text);
 }

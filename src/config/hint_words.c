@@ -151,8 +151,8 @@ static const struct advice {
     {"option transparent", "write transparent behind the address of listen"},
     {"option forwardfor", "write send_proxy = v2, by which servers that know "
                           "the PROXY protocol get the client's address"},
-    {"option", "what HAProxy's options do has keys of its own here, see "
-               "lfproxy.ini(5)"},
+    {"option", "HAProxy's options have keys of their own here, see MIGRATION "
+               "in lfproxy.ini(5)"},
     {"send-proxy", "write send_proxy = v1"},
     {"send-proxy-v2", "write send_proxy = v2"},
     {"send-proxy-v2-ssl, send-proxy-v2-ssl-cn", "write send_proxy = v2-tls"},
@@ -180,7 +180,7 @@ static const struct advice {
     {"hash", "write balance = hash, and hash_key = KIND"},
     {"random", "write balance = random"},
     {"least_time", "write balance = ewma"},
-    {"zone", "all threads share what they know: leave it out"},
+    {"zone", "all threads share their data: leave it out"},
     {"max_fails, fail_timeout",
         "write eject_after = NUMBER and eject_time = TIME in [backend]"},
     {"max_conns", "write maxconn=NUMBER behind the server's address"},
@@ -398,8 +398,8 @@ static const struct advice heads[] = {
     {"server", "write [frontend NAME], or server = NAME ADDRESS in a "
                "[backend NAME]"},
     {"stream", "write [frontend NAME] and [backend NAME]"},
-    {"http", "write http = ADDRESS in [global] for monitoring; what is "
-             "balanced is TCP"},
+    {"http", "write http = ADDRESS in [global] for monitoring; lfproxy "
+             "balances TCP only"},
     {"events", "write [global] and [pool NAME]"},
     {"default", "write [defaults]"},
     {"peers, program", LEAVE},

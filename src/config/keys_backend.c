@@ -65,9 +65,9 @@ CHOICES(on_ups, ON_UP_CLOSE_BACKUP, [ON_UP_KEEP] = "keep",
         FLAG, OBJECT(disabled)},                                               \
     {"slow_start", "time from its coming up to its whole share",               \
         SLOW_START, OBJECT(slow_start_ms), WITHOUT("the backend's")},          \
-    {"on_down", "what becomes of its sessions when it goes down",              \
+    {"on_down", "what happens to its sessions when it goes down",              \
         OWN_CHOICE(on_downs), OBJECT(on_down), WITHOUT("the backend's")},      \
-    {"on_up", "what becomes of the backups' sessions when it comes up",        \
+    {"on_up", "what happens to the backups' sessions when it comes up",        \
         OWN_CHOICE(on_ups), OBJECT(on_up), WITHOUT("the backend's")},          \
     {"resolve", "when the server's name is looked up again",                   \
         OWN_CHOICE(resolve_modes), OBJECT(resolve), WITHOUT("reload"), TCP_ONLY},\
@@ -95,7 +95,7 @@ CHOICES(on_ups, ON_UP_CLOSE_BACKUP, [ON_UP_KEEP] = "keep",
         NUMBER(1, 1000), OBJECT(check.fall), WITHOUT("the check's")},          \
     {"check_rise", "successes in a row until the server is up",                \
         NUMBER(1, 1000), OBJECT(check.rise), WITHOUT("the check's")},          \
-    {"check_init_state", "what the server is until it was checked",            \
+    {"check_init_state", "state of the server before its first check",         \
         OWN_CHOICE(check_inits), OBJECT(check.init),                           \
         WITHOUT("the check's")},                                               \
     {"check_send_proxy", "the PROXY protocol's header that a check begins with",\
@@ -108,7 +108,7 @@ CHOICES(on_ups, ON_UP_CLOSE_BACKUP, [ON_UP_KEEP] = "keep",
         VALUE(check_host), OBJECT(agent.addr), WITHOUT("the agent's")},        \
     {"agent_port", "the agent's port",                                         \
         NUMBER(1, 65535), OBJECT(agent.port), WITHOUT("the agent's")},         \
-    {"agent_send", "what the agent is sent first",                             \
+    {"agent_send", "text that is sent to the agent first",                     \
         VALUE(agent_send), OBJECT(agent.send), WITHOUT("the agent's")},        \
     {"agent_interval", "time from question to question",                       \
         INTERVAL, OBJECT(agent.interval_ms), WITHOUT("the agent's")},          \
@@ -146,7 +146,7 @@ static const struct key set_options[] = {
         VALUE(set_source), SET(source), WITHOUT("another source")},
     {"confirm", "which changes need a second report before they are made",
         CHOICE(set_confirms), SET(confirm), DEFAULT("half")},
-    {"token", "what etcd or Consul wants to see of its clients",
+    {"token", "token or login for etcd or Consul",
         VALUE(set_token), SET(token), WITHOUT("none"), OVER_HTTP_ONLY},
     {"ca", "authorities that the certificate of https may be from",
         VALUE(ca_path), SET(ca), WITHOUT("the system's"), OVER_HTTP_ONLY},
@@ -198,7 +198,7 @@ static const struct key check_options[] = {
         NUMBER(1, 65535), CHECK(port), WITHOUT("the server's")},
     {"addr", "the address that is checked",
         VALUE(check_host), CHECK(addr), WITHOUT("the server's")},
-    {"init_state", "what a server is until it was checked",
+    {"init_state", "state of a server before its first check",
         CHOICE(check_inits), CHECK(init), DEFAULT("up")},
     {"timeout", "how long a check may take",
         INTERVAL, CHECK(timeout_ms), DEFAULT("2s")},
@@ -224,7 +224,7 @@ static const struct key agent_options[] = {
         WITHOUT("required, here or at the servers")},
     {"addr", "the agent's address",
         VALUE(check_host), AGENT(addr), WITHOUT("the server's")},
-    {"send", "what the agent is sent first",
+    {"send", "text that is sent to the agent first",
         VALUE(agent_send), AGENT(send), WITHOUT("nothing")},
     {"interval", "time from question to question",
         INTERVAL, AGENT(interval_ms), DEFAULT("2s")},
@@ -238,7 +238,7 @@ const struct key backend_keys[] = {
     {"balance", "how a server is chosen",
         VALUE(balance), .choices = balance_names, BACKEND(balance),
         DEFAULT("roundrobin")},
-    {"hash_key", "what balance = hash keeps together",
+    {"hash_key", "the value that balance = hash hashes",
         CHOICE(hash_keys), BACKEND(hash_key), DEFAULT("source")},
     {"hash_balance_factor",
         "bound of balance = source and hash, of a server's fair share; 0: none",
@@ -259,7 +259,7 @@ const struct key backend_keys[] = {
         OPTIONS(check_options), IN_DEFAULTS},
     {"check_header", "a header that http checks send",
         VALUE(check_header), WITHOUT("none"), REPEATABLE},
-    {"check_body", "what the body of an answer to http checks must have",
+    {"check_body", "pattern that the body of an answer to http checks must contain",
         VALUE(check_body), WITHOUT("anything"), REPEATABLE},
     {"agent", "an agent beside each server that sets weight and state",
         VALUE(agent), BACKEND(agent), DEFAULT("off"), OPTIONS(agent_options),
@@ -281,16 +281,16 @@ const struct key backend_keys[] = {
         SWITCH("off"), BACKEND(all_backups), IN_DEFAULTS},
     {"slow_start", "time from a server's coming up to its whole share",
         SLOW_START, BACKEND(slow_start_ms), DEFAULT("off"), IN_DEFAULTS},
-    {"on_down", "what becomes of the sessions of a server that goes down",
+    {"on_down", "what happens to the sessions of a server that goes down",
         CHOICE(on_downs), BACKEND(on_down), DEFAULT("keep"), IN_DEFAULTS},
-    {"on_up", "what becomes of the backups' sessions when another comes up",
+    {"on_up", "what happens to the backups' sessions when another server comes up",
         CHOICE(on_ups), BACKEND(on_up), DEFAULT("keep"), IN_DEFAULTS},
     {"panic_percent",
         "with a smaller part usable all servers are tried; 0: never",
         PERCENT(0, 100), BACKEND(panic_percent), DEFAULT("0%"), IN_DEFAULTS},
     {"retries", "further attempts, on other servers, to connect a session",
         NUMBER(0, 10), BACKEND(retries), DEFAULT("3"), IN_DEFAULTS},
-    {"retry_on", "what is tried again on another server",
+    {"retry_on", "failures after which another server is tried",
         CHOICE(retry_ons), BACKEND(retry_on), DEFAULT("reset"), IN_DEFAULTS},
     {"retry_budget", "share of the sessions that may be retries at a time",
         PERCENT(0, 100), BACKEND(retry_budget), DEFAULT("20%"), IN_DEFAULTS},
@@ -305,7 +305,7 @@ const struct key backend_keys[] = {
     {"on_error", "what observe does",
         CHOICE(on_errors), BACKEND(on_error), DEFAULT("fail_check"),
         IN_DEFAULTS},
-    {"eject_after", "failures in a row that eject a server; 0: none do",
+    {"eject_after", "failures in a row that eject a server; 0: never",
         NUMBER(0, UINT32_MAX), BACKEND(eject_after), DEFAULT("0"), IN_DEFAULTS},
     {"eject_on", "failures that eject a server", CHOICE(eject_ons),
         BACKEND(eject_on), DEFAULT("connect"), IN_DEFAULTS},

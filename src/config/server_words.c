@@ -76,7 +76,7 @@ static const struct {
         "how servers are checked is their backend's (check =)"},
     {"id", "a server gets the lowest id that is free"},
     {"minconn", "maxconn does not depend on the load"},
-    {"hash-key", "what servers are hashed by is not a setting"},
+    {"hash-key", "the hash of a server's address or name is not a setting"},
     {"proto", "it is about HTTP, and this is TCP"},
     {"proxy-v2-options",
         "the PROXY header has the name of TLS where it is known"},
@@ -259,8 +259,8 @@ take_common(struct reading *r, const char *word, const char *key,
 
 	return (backends_value && strcmp(value, backends_value) == 0) ||
 	       err_set(r->err,
-	           "'%s %s' is not what [backend %s] has; here this is the "
-	           "backend's and not a server's, see its key %s",
+	           "'%s %s' differs from [backend %s]; this belongs to the "
+	           "backend here, see its key %s",
 	           word, value, r->backend->name, key);
 }
 

@@ -77,10 +77,9 @@ read_user(const struct users_reading *r, char *line, struct user *ret_user)
 		    r, "the name has 1 to 63 letters, digits and -_.@");
 	if (!is_strong_hash(hash) || strlen(hash) >= USER_HASH_SIZE)
 		return fail_user_line(r,
-		    "this is not a hash of crypt(3), or a weak one such as "
-		    "MD5; "
-		    "mkpasswd or htpasswd -nB makes one, and * fits no "
-		    "password");
+		    "this is not a hash of crypt(3), or a weak hash such "
+		    "as MD5; make a hash with mkpasswd or htpasswd -nB, or "
+		    "write * for no password");
 	if (level && !read_user_level(level, &ret_user->level))
 		return fail_user_line(
 		    r, "the level is user, operator or admin");

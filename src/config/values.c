@@ -106,9 +106,8 @@ check_quotes(const struct value *v)
 		return true;
 	for (size_t i = 0; i < sizeof(quotes) / sizeof(quotes[0]); i++)
 		if (strncmp(v->text, quotes[i], strlen(quotes[i])) == 0)
-			return value_fail(v,
-			    "the value is in quotes, and takes none; write "
-			    "it without them");
+			return value_fail(v, "the value takes no quotes; write "
+			                     "it without quotes");
 	return true;
 }
 

@@ -90,7 +90,8 @@ value_find_list(const struct value *value, const char *name, size_t *ret_index)
 
 	if (s->lists_n == 0)
 		return value_fail(value,
-		    "there are no lists; add [list %s], with entry = or file =",
+		    "the configuration has no list; add [list %s], with entry "
+		    "= or file =",
 		    name);
 	return value_choose(value, name, INDEXED_TABLE(s, lists), ret_index);
 }

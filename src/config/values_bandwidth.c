@@ -183,8 +183,8 @@ put_sources(const struct reading *r)
 	if (had && (spec->prefix4 != n[PREFIX4] ||
 	               spec->prefix6 != n[PREFIX6] || spec->size != n[SIZE]))
 		return value_fail(r->value,
-		    "prefix4, prefix6 and size differ from those of the other "
-		    "per=source; write in= and out= in one line");
+		    "prefix4, prefix6 and size differ from the earlier line "
+		    "with per=source; write in= and out= in one line");
 	spec->prefix4 = (unsigned)n[PREFIX4];
 	spec->prefix6 = (unsigned)n[PREFIX6];
 	spec->size = n[SIZE];
@@ -206,11 +206,11 @@ parse_bandwidth(const struct value *v)
 		return false;
 	if (r.rate[BAND_IN] == 0 && r.rate[BAND_OUT] == 0)
 		return value_fail(
-		    v, "there is no limit; write in=RATE, out=RATE or both");
+		    v, "the rate is missing; write in=RATE, out=RATE or both");
 	if (!r.has_scope)
 		return value_fail(v,
-		    "what shares the limit is missing; write per= with one of "
-		    "%s",
+		    "per= is missing, which says what shares the limit; write "
+		    "per= with one of %s",
 		    list_scopes(v->key, scopes));
 	return put_sources(&r) && put_bandwidth_limits(&r);
 }

@@ -129,9 +129,8 @@ parse_http(const struct value *v)
 		    "user_header and header_from need each other: every "
 		    "client that sends the header is that user");
 	if (g->http.user_header && !g->http.users)
-		return value_fail(v,
-		    "user_header needs users = FILE, which says what each "
-		    "user may do");
+		return value_fail(v, "user_header needs users = FILE, which "
+		                     "has the level of each user");
 	return value_set_string(v, &at->text, where);
 }
 

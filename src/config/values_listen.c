@@ -14,8 +14,10 @@ set_v6only(const struct value *v, struct listen_spec *l, const char *text)
 	if (l->sock.v6only == SWITCH_DEFAULT)
 		return true;
 	if (l->addr.sa.sa_family != AF_INET6)
-		return value_fail(
-		    v, "v6only is for IPv6 addresses, and '%s' is none", text);
+		return value_fail(v,
+		    "v6only is for IPv6 addresses, and '%s' is not an IPv6 "
+		    "address",
+		    text);
 	l->both_families = l->sock.v6only == SWITCH_OFF;
 	if (l->both_families &&
 	    !IN6_IS_ADDR_UNSPECIFIED(&l->addr.in6.sin6_addr))

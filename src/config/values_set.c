@@ -34,8 +34,8 @@ parse_set_source(const struct value *v)
 	facts = &discovery_kinds[kind];
 	if (set->source)
 		return value_fail(v,
-		    "the set has a source already, %s=%s; keep one, and write "
-		    "a second set for the other",
+		    "the set has an origin already, %s=%s; keep one origin, "
+		    "and write a second set for the other one",
 		    discovery_kinds[set->kind].name, set->source);
 	if (!facts->check(v->text, &err))
 		return value_fail(v, "%s", err.text);

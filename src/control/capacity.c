@@ -139,7 +139,8 @@ row_descriptors(struct control *c, struct capacity_row *row)
 	uint64_t ignored;
 
 	if (!system_descriptors(&ignored))
-		row->note = "sessions, pipes, and what was open at the start";
+		row->note =
+		    "sessions, pipes, and descriptors open at the start";
 	return set_row(row, "descriptors", (double)capacity_descriptors(c),
 	    (double)c->budget.descriptors, &c->capacity.descriptors, 1);
 }
@@ -295,9 +296,9 @@ find_listener(
 	if (sock_backlog(acceptor_fd(l->acceptor), &waiting, &max))
 		set_row(row, "backlog", waiting, max, &l->trend, 1);
 	else
-		row->note = l->held ? "disabled: no client can connect"
-		                    : "the kernel does not tell it of unix "
-		                      "sockets";
+		row->note =
+		    l->held ? "disabled: no client can connect"
+		            : "the kernel does not report it for unix sockets";
 	row->resource = "backlog";
 	snprintf(row->of, sizeof(row->of), "frontend %.120s %s", l->frontend,
 	    addr_text(&addr, text));
@@ -475,7 +476,7 @@ set_shared_ports(const struct capacity_scan *scan, const struct server *s,
 	row->limit = (double)scan->ports;
 	row->has_trend = to->has_trend;
 	row->per_s = to->per_s;
-	row->note = "connections; those in TIME_WAIT are not counted";
+	row->note = "connections; connections in TIME_WAIT are not counted";
 }
 
 static enum found

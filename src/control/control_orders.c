@@ -90,8 +90,7 @@ control_set_maxconn(struct control *control, size_t maxconn)
 	(void)atomic_swap_seq(
 	    &control->proxy.limits.sessions, (uint32_t)maxconn); /* [P12] */
 	acceptors_resume(&control->proxy);
-	log_info("maxconn is %zu: the operator says so",
-	    maxconn > 0 ? maxconn : most);
+	log_info("maxconn is %zu: by operator", maxconn > 0 ? maxconn : most);
 }
 
 size_t
@@ -109,7 +108,7 @@ set_rate(struct control *c, struct override *own, unsigned file, uint32_t *word,
 	override_set(own, rate, file);
 	atomic_store_relaxed(word, rate);
 	acceptors_resume(&c->proxy);
-	log_info("at most %u %s per second%s: the operator says so", rate, what,
+	log_info("at most %u %s per second%s: by operator", rate, what,
 	    rate == 0 ? " (no limit)" : "");
 }
 
@@ -140,11 +139,10 @@ control_set_frontend_maxconn(
 	(void)atomic_swap_seq(&frontend->state->maxconn, maxconn); /* [P12] */
 	acceptors_resume(&control->proxy);
 	if (maxconn == FRONTEND_NO_LIMIT)
-		log_info("frontend %s has no maxconn of its own: the operator "
-		         "says so",
+		log_info("frontend %s has no maxconn of its own: by operator",
 		    frontend->spec->name);
 	else
-		log_info("frontend %s has maxconn %u: the operator says so",
+		log_info("frontend %s has maxconn %u: by operator",
 		    frontend->spec->name, maxconn);
 }
 
@@ -153,8 +151,7 @@ control_pause_frontend(struct control *control, struct frontend *frontend)
 {
 	frontend_set_admin(frontend, FRONTEND_PAUSED);
 	listeners_pause(control->listeners, frontend);
-	log_info("frontend %s is disabled: the operator says so",
-	    frontend->spec->name);
+	log_info("frontend %s is disabled: by operator", frontend->spec->name);
 }
 
 bool
@@ -164,8 +161,7 @@ control_resume_frontend(
 	if (!listeners_resume(control->listeners, frontend, err))
 		return false;
 	frontend_set_admin(frontend, FRONTEND_OPEN);
-	log_info("frontend %s is enabled: the operator says so",
-	    frontend->spec->name);
+	log_info("frontend %s is enabled: by operator", frontend->spec->name);
 	return true;
 }
 
@@ -174,7 +170,6 @@ control_shut_frontend(struct control *control, struct frontend *frontend)
 {
 	frontend_set_admin(frontend, FRONTEND_SHUT);
 	listeners_shut(control->listeners, frontend);
-	log_info("frontend %s is shut down until the next reload: the operator "
-	         "says so",
+	log_info("frontend %s is shut down until the next reload: by operator",
 	    frontend->spec->name);
 }

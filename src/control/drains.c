@@ -283,7 +283,7 @@ begin_drain(struct drain *d, struct server *server)
 	char text[DRAIN_TEXT_SIZE];
 
 	event_add(EVENT_DRAIN, LOG_LEVEL_INFO, d->backend, d->server,
-	    "server %s/%s: %s, %u session%s: the operator says so", d->backend,
+	    "server %s/%s: %s, %u session%s: by operator", d->backend,
 	    d->server, drain_order_text(&d->order, text), d->sessions_began,
 	    text_s(d->sessions_began));
 	if (d->order.over_ms > 0) {

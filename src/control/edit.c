@@ -175,7 +175,7 @@ control_del_server(
 		return false;
 	server->state->deleted = true;
 	event_add(EVENT_SERVER_REMOVED, LOG_LEVEL_INFO, b->name,
-	    server->spec->name, "server %s/%s is deleted: the operator says so",
-	    b->name, server->spec->name);
+	    server->spec->name, "server %s/%s is deleted: by operator", b->name,
+	    server->spec->name);
 	return true;
 }

@@ -14,15 +14,15 @@ tell_failed(
 
 	if (!e || !e->file || !e->text)
 		changes_add(changes, true,
-		    "list %s: out of memory; what it had before stays in force",
+		    "list %s: out of memory; the former contents stay in force",
 		    name);
 	else if (e->line > 0)
 		changes_add(changes, true,
-		    "list %s: %s:%u: %s; what it had before stays in force",
+		    "list %s: %s:%u: %s; the former contents stay in force",
 		    name, e->file, e->line, e->text);
 	else
 		changes_add(changes, true,
-		    "list %s: %s: %s; what it had before stays in force", name,
+		    "list %s: %s: %s; the former contents stay in force", name,
 		    e->file, e->text);
 }
 

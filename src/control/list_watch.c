@@ -103,9 +103,7 @@ apply_list(struct watched_section *section, struct section_reading *reading)
 	event_add(EVENT_LIST, LOG_LEVEL_INFO, "list", section->name,
 	    "list %s: its files have changed: %zu -> %zu entr%s%s",
 	    section->name, before, now, now == 1 ? "y" : "ies",
-	    deleted > 0 ? "; what commands had deleted from it is as the files "
-	                  "say"
-	                : "");
+	    deleted > 0 ? "; entries that commands had deleted are back" : "");
 	return true;
 }
 

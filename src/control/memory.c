@@ -30,9 +30,9 @@ add_proxy(struct memory_rows *rows, const struct proxy *proxy)
 
 	proxy_memory(proxy, &m);
 	memory_rows_add(rows, "sessions", m.sessions, 0,
-	    "the slab keeps those that have ended for later");
+	    "the slab keeps ended sessions for reuse");
 	memory_rows_add(rows, "inspections", m.inspections, 0,
-	    "what was read before a server was chosen");
+	    "bytes that were read before a server was chosen");
 	memory_rows_add(rows, "session deadlines", m.deadlines, 0, NULL);
 	memory_rows_add(rows, "bandwidth records", m.bandwidth, 0,
 	    "of sessions under a limit on their bandwidth");

@@ -426,8 +426,8 @@ begin_round(struct rebalance *r, uint64_t now_ms)
 		return "by the configuration clients go elsewhere than to "
 		       "where there are few now";
 	if (!set_all_due(r, b, now_ms))
-		return "no server has more than its share, or those that were "
-		       "too many have been closed";
+		return "no server has more than its share, or the excess has "
+		       "been closed";
 	if (!any_due(r))
 		return now_ms < end_ms(r) ? NULL : "the time is over";
 	scan_sessions(r);
@@ -504,7 +504,7 @@ control_rebalance(struct control *control, const struct backend *backend,
 		}
 		event_add(EVENT_REBALANCE, LOG_LEVEL_INFO, name, NULL,
 		    "backend %s is rebalanced: up to %u session%s to be "
-		    "closed: the operator says so",
+		    "closed: by operator",
 		    name, plan.planned, text_s(plan.planned));
 	}
 	if (before)

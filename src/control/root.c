@@ -138,9 +138,9 @@ enter_with_files(const struct peek *peek, struct original *outside,
 	ok = change_root(peek->chroot, err);
 	if (!ok && errno == EPERM && may_do_without) {
 		fprintf(stderr,
-		    "%slfproxy: warning: chroot = %s takes CAP_SYS_CHROOT: "
-		    "what the configuration names was looked up outside; try "
-		    "it as root\n",
+		    "%slfproxy: warning: chroot = %s takes CAP_SYS_CHROOT: the "
+		    "paths of the configuration were looked up outside; try it "
+		    "as root\n",
 		    log_severity(LOG_LEVEL_WARNING), peek->chroot);
 		return true;
 	}

@@ -264,7 +264,7 @@ note_failure(const struct watched_kind *kind, struct watched_section *s,
 		    kind->section, s->name,
 		    s->was_read
 		        ? "%s %s: its files have changed and cannot be used; "
-		          "what it had before stays in force: %s"
+		          "the former contents stay in force: %s"
 		        : "%s %s: its files cannot be read again, for changes "
 		          "or a reload: %s",
 		    kind->section, s->name, err->text);
@@ -287,7 +287,7 @@ apply_reading(struct section_watch *watch, struct section_reading *r)
 		note_failure(kind, s, &r->err);
 	else if (!kind->apply(s, r) && s->failed)
 		event_add(kind->changed, LOG_LEVEL_INFO, kind->section, s->name,
-		    "%s %s: its files can be used again, and are as before",
+		    "%s %s: its files are valid again, contents unchanged",
 		    kind->section, s->name);
 	s->failed = !r->ok;
 	s->was_read = true;

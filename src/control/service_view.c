@@ -256,7 +256,7 @@ service_become(
 	                                       : "AmbientCapabilities"));
 
 	if (!user)
-		return err_set(err, "there is no user '%s' (User=)", name);
+		return err_set(err, "unknown user '%s' (User=)", name);
 	limit_descriptors(service);
 	(void)prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
 	if (!join_groups(

@@ -375,8 +375,8 @@ sender_on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 		(void)send_after_sessions(s, &full);
 	if (!s->named) {
 		if (now_ms >= s->names_by_ms) {
-			log_warning("the other process takes no sessions: it "
-			            "does not say what it knows");
+			log_warning("the successor takes no sessions: it does "
+			            "not announce the records that it knows");
 			session_sender_stop(s);
 			end_sending(s, false);
 		}

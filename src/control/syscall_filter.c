@@ -265,8 +265,8 @@ report_no_filter(enum seccomp_mode mode, int rc, struct err *err)
 		return true;
 	}
 	return err_set(err,
-	    "seccomp = %s: %s (%s); write seccomp = auto, which does without "
-	    "then",
+	    "seccomp = %s: %s (%s); write seccomp = auto, with which lfproxy "
+	    "then runs without the filter",
 	    mode == SECCOMP_LOG ? "log" : "on", text, strerror(-rc));
 }
 

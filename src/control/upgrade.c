@@ -323,8 +323,8 @@ tells_failure(struct upgrade *u, int rc, const struct handover *m)
 {
 	if (rc == -EBADMSG && m->version != HANDOVER_VERSION)
 		fail_upgrade(u,
-		    "the other process speaks version %u of the hand-over, and "
-		    "this one %u",
+		    "the successor has version %u of the hand-over, this "
+		    "process version %u",
 		    m->version, HANDOVER_VERSION);
 	else if (rc == 1 && m->kind == HANDOVER_FAILED)
 		fail_upgrade(u, "%s", m->text);
@@ -416,8 +416,8 @@ upgrade_take_message(struct upgrade *u)
 	else if (m.kind == HANDOVER_READY && u->state == UPGRADE_COMMITTED)
 		on_ready(u, &m);
 	else
-		fail_upgrade(u, "process %d sends what is not expected",
-		    (int)u->other.pid);
+		fail_upgrade(
+		    u, "unexpected message from process %d", (int)u->other.pid);
 }
 
 static void
@@ -453,7 +453,7 @@ report_exit(struct upgrade *u, int pid, int status)
 	else
 		fail_upgrade(u,
 		    "process %d has ended with exit status %d before it "
-		    "served; what it has said, if anything, is in the log",
+		    "served; see its messages in the log",
 		    pid, WEXITSTATUS(status));
 }
 

@@ -317,10 +317,10 @@ upgrade_reach(
 		return connect_to_process(process, path, err);
 	if (*root_text() && !notify_can_be_reached())
 		return err_set(err,
-		    "the other process could not tell the service manager "
-		    "that it serves: its socket (NOTIFY_SOCKET) is outside of "
-		    "chroot = %.200s; bind-mount it there, or use "
-		    "RootDirectory= of the unit instead",
+		    "the successor could not tell the service manager that it "
+		    "serves: its socket (NOTIFY_SOCKET) is outside of chroot = "
+		    "%.200s; bind-mount it there, or use RootDirectory= of the "
+		    "unit instead",
 		    root_text());
 	return (path || own_path(own, sizeof(own), err)) &&
 	       start_program(process, path ? path : own, err);

@@ -566,9 +566,8 @@ ini_remove_range(struct ini_file *file, size_t head, const char *key,
 			remove_entry(file, i, last);
 		found |= removed;
 	}
-	return found ||
-	       err_set(err, "%s:%zu: there is no %s %s in this section",
-	           file->path, head, key, cidr_text(range, text));
+	return found || err_set(err, "%s:%zu: this section has no %s %s",
+	                    file->path, head, key, cidr_text(range, text));
 }
 
 bool
@@ -578,7 +577,7 @@ ini_remove(struct ini_file *file, size_t head, const char *key,
 	size_t line = ini_find_entry(file, head, key, name);
 
 	if (line == 0)
-		return err_set(err, "%s:%zu: there is no %s %s in this section",
+		return err_set(err, "%s:%zu: this section has no %s %s",
 		    file->path, head, key, name);
 	remove_entry(file, line, entry_end(file, line));
 	return true;

@@ -278,7 +278,8 @@ check_files(struct saving *s)
 	errors = json_object_get(drift, "errors");
 	ok = json_array_size(errors) == 0;
 	if (!ok)
-		err_set(&s->err, "lfproxy does not accept what was written: %s",
+		err_set(&s->err,
+		    "lfproxy does not accept the changed files: %s",
 		    json_string_value(json_array_get(errors, 0)));
 	json_decref(drift);
 	return ok;

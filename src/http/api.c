@@ -162,8 +162,8 @@ static const char openapi_changes[] =
             "403") "}}}"
                    ",\n\"" API_PREFIX
                    "session\":{\"get\":{\"operationId\":\"session\","
-                   "\"summary\":\"who one is, and what one may "
-                   "do\",\"responses\":{" AN_ANSWER
+                   "\"summary\":\"the user, and the user's "
+                   "level\",\"responses\":{" AN_ANSWER
                    "}},\"post\":{\"operationId\":\"sign-in\",\"summary\":"
                    "\"signs in; the "
                    "answer sets a cookie\"," BODY_OF("\"user\":" A_STRING
@@ -182,8 +182,8 @@ put_openapi(FILE *out)
 	const char *separator = "";
 
 	fputs("{\"openapi\":\"3.0.3\",\"info\":{\"title\":\"lfproxy\","
-	      "\"description\":\"What lfproxy shows of itself\","
-	      "\"version\":\"1\"},\"paths\":{",
+	      "\"description\":\"State and figures of "
+	      "lfproxy\",\"version\":\"1\"},\"paths\":{",
 	    out);
 	for (size_t i = 0; i < commands_n; i++) {
 		if (!shown_words(&commands[i]))

@@ -250,8 +250,7 @@ http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
 	allow = other_methods(which, url);
 	if (allow)
 		return http_send_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-		    "this method is not allowed here; the header Allow has "
-		    "those that are",
+		    "method not allowed; see the Allow header",
 		    &(struct http_extra){.allow = allow});
 	if (!host_is_allowed(r, which != METHOD_GET))
 		return http_send_text(connection, MHD_HTTP_MISDIRECTED_REQUEST,

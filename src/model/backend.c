@@ -55,7 +55,7 @@ report_usable(const struct backend *backend, const struct lineup *l)
 	if (b->down)
 		REPORT(backend, EVENT_BACKEND_DOWN, LOG_LEVEL_ERROR,
 		    "has no usable server; its sessions %s",
-		    l->servers_n > 0 ? "are tried on those that are down"
+		    l->servers_n > 0 ? "are tried on servers that are down"
 		                     : "wait for one until timeout_queue");
 	else
 		REPORT(backend, EVENT_BACKEND_UP, LOG_LEVEL_INFO,

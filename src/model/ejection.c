@@ -94,7 +94,7 @@ ejection_restore(struct server *server, const struct passive *former)
 	p->passes = former->passes;
 	server->state->changed_ms = p->ejected_ms;
 	server_report_change(server, EVENT_SERVER_EJECTED, LOG_LEVEL_WARNING,
-	    "is ejected for %s more, as before the start of this process",
+	    "is ejected for another %s: since before the start of this process",
 	    text_duration((p->until_ms - now_ms + 999) / 1000 * 1000, left));
 }
 

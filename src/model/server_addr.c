@@ -101,8 +101,7 @@ operator_set_addr(struct server *server, const struct addr *addr)
 	if (!server_put_addr(server, addr))
 		return false;
 	server->state->overrides.addr_set = !addr_equal(addr, given);
-	log_info("server %s/%s is at %s from now on: "
-	         "the operator says so",
+	log_info("server %s/%s is at %s from now on: by operator",
 	    server->backend->spec->name, server->spec->name,
 	    server_address(server, text));
 	if (unresolved)

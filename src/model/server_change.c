@@ -157,9 +157,8 @@ server_set_agent(struct server *server, bool up, const char *why)
 		return;
 	server_note_change(server, up);
 	server_report_change(server, up ? EVENT_SERVER_UP : EVENT_SERVER_DOWN,
-	    up ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
-	    "is %s: its agent says so%s%s", up ? "up" : "down",
-	    why[0] ? ", " : "", why);
+	    up ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "is %s: by its agent%s%s",
+	    up ? "up" : "down", why[0] ? ", " : "", why);
 }
 
 void

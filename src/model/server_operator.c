@@ -12,7 +12,7 @@
 #include "model/model.h"
 #include "model/server_change.h"
 
-#define BY "the operator says so"
+#define BY "by operator"
 
 void
 operator_set_weight(struct server *server, unsigned weight)

@@ -89,8 +89,8 @@ check_host(const char *host, bool bracketed, struct err *err)
 
 	if (bracketed && !strchr(host, ':'))
 		return err_set(err,
-		    "'[%s]' is not an IPv6 address; brackets are for those "
-		    "only",
+		    "'[%s]' is not an IPv6 address; brackets are for IPv6 "
+		    "addresses only",
 		    host);
 	if (!bracketed && looks_like_ipv4(host) &&
 	    inet_pton(AF_INET, host, &in) != 1)

@@ -263,7 +263,8 @@ parse_words(char *line, struct proxy_read *r)
 		return wrong(r, "its protocol is not TCP4, TCP6 or UNKNOWN");
 	if (!parse_ip_word(next_word(&line), family, &h->source) ||
 	    !parse_ip_word(next_word(&line), family, &h->destination))
-		return wrong(r, "an address is none of its protocol");
+		return wrong(
+		    r, "an address does not belong to the header's protocol");
 	if (!parse_port_word(next_word(&line), &h->source) ||
 	    !parse_port_word(next_word(&line), &h->destination))
 		return wrong(r, "a port is not a number from 0 to 65535");
@@ -467,5 +468,5 @@ proxy_header_read(const uint8_t *data, size_t n, struct proxy_read *ret_read)
 		return read_v1(data, n, ret_read);
 	if (begins_as(data, n, signature, SIGNATURE_SIZE))
 		return read_v2(data, n, ret_read);
-	return wrong(ret_read, "what came does not begin as one");
+	return wrong(ret_read, "the first bytes are not those of a header");
 }

@@ -66,8 +66,8 @@ own_reason(int error)
 {
 	switch (error) {
 	case EDESTADDRREQ:
-		return "the server has no port, and that which the client has "
-		       "connected to yields none";
+		return "the server has no port, and the client's destination "
+		       "port yields no valid port";
 	case ERROR_NESTED_TLS:
 		return "the client's TLS is passed on, and the server has TLS "
 		       "of its own; write tls=off for the server, or tls=NAME "

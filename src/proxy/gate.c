@@ -66,7 +66,8 @@ has_room(struct proxy *proxy, const struct frontend *f,
 		return true;
 	log_limited(&limit, LOG_LEVEL_INFO,
 	    "frontend %s: a client from %s is reset instead of held: held "
-	    "clients, or those of its address, have their part of maxconn",
+	    "clients, or held clients of its address, have reached their part "
+	    "of maxconn",
 	    f->spec->name, endpoint_host(client, host));
 	return false;
 }

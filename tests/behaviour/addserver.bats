@@ -469,14 +469,14 @@ del_later() {
 	    "backend app: server idle: check: off -> (as the backend)" \
 	    "backend app: server idle: agent: off -> (as the backend)" \
 	    "backend app: server b is new" \
-	    "the file rules over what was added or deleted while it ran: not in it, and removed: app/gone; in it, and kept as they are: app/kept, app/idle; in it, and back again: app/b"
+	    "the reload discards servers added or deleted at run time: not in it, and removed: app/gone; in it, and kept as they are: app/kept, app/idle; in it, and back again: app/b"
 	equal "servers" "a b kept idle" "$(names)"
 	equal "sessions so far" "$stot" "$(column stot kept)"
 	equal "status" "no check" "$(column status kept)"
 	equal "nobody has enabled it" MAINT "$(column status idle)"
 	equal "who is back is as in the file" "no check 0" \
 	    "$(column status b) $(column stot b)"
-	wait_for 10 lfproxy_said 'the file rules over what was added'
+	wait_for 10 lfproxy_said 'the reload discards servers added'
 	reloads "No change."
 }
 
@@ -536,8 +536,8 @@ del_later() {
 		app/b 127.0.0.1:80 check|and [backend app] does not say how
 		app/b 127.0.0.1:80 source ::1|source is IPv6
 		app/b 127.0.0.1:80 source 1.2.3.4 usesrc client|there is only
-		app/b 127.0.0.1:80 observe layer4|is not what [backend app] has
-		app/b 127.0.0.1:80 observe|is not what [backend app] has
+		app/b 127.0.0.1:80 observe layer4|differs from [backend app]
+		app/b 127.0.0.1:80 observe|differs from [backend app]
 		app/b 127.0.0.1:80 on-marked-down close|'on-marked-down' expects 'shutdown-sessions' but got 'close'
 		app/b 127.0.0.1:80 backup on_up=close_backup|'b' is a backup
 		app/b 127.0.0.1:80 track nope|[backend app] has no server 'nope'

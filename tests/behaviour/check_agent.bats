@@ -59,7 +59,7 @@ answers() {
 	agent maint
 	until_column 10 a status MAINT
 	equal "who answers" b "$(answers)"
-	wait_for 10 lfproxy_said 'server app/a is set to maint: its agent says so'
+	wait_for 10 lfproxy_said 'server app/a is set to maint: by its agent'
 	agent ready
 	until_column 10 a status UP
 	equal "who answers" "a b" "$(answers)"
@@ -89,7 +89,7 @@ nothing_drains() {
 	until_column 10 a status 'DOWN (agent)'
 	equal "its status" L7STS "$(column a agent_status)"
 	equal "what it said" 'down #disk is full' "$(column a last_agt)"
-	wait_for 10 lfproxy_said 'server app/a is down: its agent says so, disk is full'
+	wait_for 10 lfproxy_said 'server app/a is down: by its agent, disk is full'
 	equal "times down" 1 "$(column a chkdown)"
 	equal "who answers" b "$(answers)"
 	agent up
@@ -112,7 +112,7 @@ nothing_drains() {
 	equal "times down" 1 "$(column a chkdown)"
 	refute lfproxy_said 'server app/a is up'
 	agent up
-	wait_for 10 lfproxy_said 'server app/a is up: its agent says so'
+	wait_for 10 lfproxy_said 'server app/a is up: by its agent'
 	equal "who answers" "a b" "$(answers)"
 }
 
@@ -161,7 +161,7 @@ s.recv(1000000) and s.recv(1)
 	with_agent
 	agent 'down maxconn:1'
 	until_column 10 a status 'DOWN (agent)'
-	wait_for 10 lfproxy_said 'server app/a has maxconn 1 instead of 0: its agent says so'
+	wait_for 10 lfproxy_said 'server app/a has maxconn 1 instead of 0: by its agent'
 	end b
 	agent 'up'
 	until_column 10 a status UP

@@ -112,7 +112,7 @@ assert a["commands"] == "set weight app/a 7\n", a'
 	run -1 "$CTL" -S "$ADMIN" save config
 	[[ $output == *"nothing was saved: "*nonsense* ]] || fail "$output"
 	# It has not written first.
-	refute grep -q 'what was written' <<<"$output"
+	refute grep -q 'the changed files' <<<"$output"
 	cmp "$T/lfproxy.ini" "$T/first.ini"
 	cmp "$T/more.ini" "$T/second.ini"
 }
@@ -305,7 +305,7 @@ farm() {
 	wait_for 10 unix_listens "$T/between.sock"
 	run -1 "$CTL" -S "$T/between.sock" save config
 	end between
-	[[ $output == *"nothing was saved: lfproxy does not accept what was written: "*nonsense* ]] ||
+	[[ $output == *"nothing was saved: lfproxy does not accept the changed files: "*nonsense* ]] ||
 	    fail "$output"
 	cmp "$T/lfproxy.ini" "$T/first.ini"
 	cmp "$T/all.ini" "$T/second.ini"

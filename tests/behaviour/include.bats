@@ -218,7 +218,7 @@ refused() {
 	equal "the error" "$T/app.ini: is read already; a file is read once, and may not include itself" "$output"
 	cp "$T/app.ini" "$T/again.ini"
 	run -78 lfproxy -t -c "$T/a.ini" -c "$T/app.ini" -c "$T/again.ini"
-	equal "the error" "$T/again.ini:1: there is a second [backend app], first in $T/app.ini:1; make one of them" "$output"
+	equal "the error" "$T/again.ini:1: there is a second [backend app], first in $T/app.ini:1; merge the two" "$output"
 }
 
 # bats test_tags=covered

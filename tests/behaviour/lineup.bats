@@ -214,7 +214,7 @@ connect_both() {
 	end hd
 	until_column 10 d status DOWN
 	equal "none" "a b c d" "$(names 20)"
-	wait_for 10 lfproxy_said 'has no usable server; its sessions are tried on those'
+	wait_for 10 lfproxy_said 'has no usable server; its sessions are tried on servers'
 	restart_app hb
 	restart_app hd
 	until_column 10 b status UP

@@ -82,18 +82,18 @@ entries() {
 	run -0 ctl show acl
 	[[ $output == *", not read: $T/office.list: "* ]]
 	mv "$T/gone.list" "$T/office.list"
-	wait_for 10 lfproxy_said 'its files can be used again, and are as before'
+	wait_for 10 lfproxy_said 'its files are valid again, contents unchanged'
 }
 
 @test "lists: a file with a wrong line changes nothing, and is told with its line" {
 	printf '127.0.0.1\n' >"$T/office.list"
 	start_listed "file = $T/office.list"
 	printf '127.0.0.2\nwww.example.com\n' >"$T/office.list"
-	wait_for 10 lfproxy_said "stays in force: $T/office.list:2: 'www.example.com' is not a range"
+	wait_for 10 lfproxy_said "stay in force: $T/office.list:2: 'www.example.com' is not a range"
 	becomes served
 	becomes reset 127.0.0.2
 	run -0 ctl reload
-	[[ $output == *"list office: $T/office.list:2: "*'what it had before stays in force'* ]]
+	[[ $output == *"list office: $T/office.list:2: "*'the former contents stay in force'* ]]
 	becomes served
 	printf '127.0.0.2\n' >"$T/office.list"
 	run -0 ctl reload
@@ -365,7 +365,7 @@ deletions_are_short() {
 	ctl del acl office 127.0.0.1
 	becomes reset
 	printf '127.0.0.1\n127.0.0.4\n' >"$T/office.list"
-	wait_for 10 lfproxy_said 'its files have changed.*what commands had deleted'
+	wait_for 10 lfproxy_said 'its files have changed.*entries that commands had deleted'
 	becomes served
 	becomes served 127.0.0.2
 	becomes reset 127.0.0.3

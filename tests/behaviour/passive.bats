@@ -145,7 +145,7 @@ eject_time_max = 1h' web r a
 	ctl set server app/r health down
 	ctl set server app/r health up
 	equal "status" 'no check' "$(column status r)"
-	wait_for 10 eventful ' server_back app/r: .*not ejected any more: the operator says so; 2 of 2'
+	wait_for 10 eventful ' server_back app/r: .*not ejected any more: by operator; 2 of 2'
 	many 1
 	wait_for 10 eventful 'server_ejected app/r: .* for 5m:'
 	wait_for 10 has status r 'DOWN (ejected)'

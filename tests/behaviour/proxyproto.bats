@@ -402,7 +402,7 @@ closed_with() {
 	equal "headers" 4 "$(of lf_proxy_headers)"
 	equal "errors" 10 "$(of lf_proxy_errors)"
 	# The first with its reason, and no more than a few.
-	wait_for 10 lfproxy_said 'frontend in: .*127\.0\.0\.1:[0-9]+ has no good PROXY header: what came does not begin as one'
+	wait_for 10 lfproxy_said 'frontend in: .*127\.0\.0\.1:[0-9]+ has no good PROXY header: the first bytes are not those of a header'
 	closed_with PR none none none none none none none none --data 10
 	warnings=$(grep -c 'has no good PROXY header' "$LFPROXY_LOG")
 	[ "$warnings" -lt 8 ] || fail "$warnings warnings"
@@ -636,7 +636,7 @@ haproxy_ready() {
 		printf '[frontend w]\nlisten = %s accept_proxy=on\nbackend = b\n[backend b]\nserver = a 127.0.0.1:1\n' \
 		    "$listen" >"$T/w.ini"
 		run -0 "$LFPROXY" -t -c "$T/w.ini"
-		[[ $output == *"$T/w.ini:2: warning: [frontend w]: listen: everyone who can reach "*"write proxy_from ="* ]] ||
+		[[ $output == *"$T/w.ini:2: warning: [frontend w]: listen: every host that can reach "*"write proxy_from ="* ]] ||
 		    fail "$listen: $output"
 		sed -i '/^listen/a proxy_from = 203.0.113.0/24' "$T/w.ini"
 		run -0 "$LFPROXY" -t -c "$T/w.ini"

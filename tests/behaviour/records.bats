@@ -271,7 +271,7 @@ is_ejected() {
 	wait_for 10 is_ejected
 	restart
 	wait_for 10 is_ejected
-	equal "restored" 2 "$(events | grep -cE 'app/r is ejected for (10m|[0-9]+s) more, as before')"
+	equal "restored" 2 "$(events | grep -cE 'app/r is ejected for another (10m|[0-9]+s): since before')"
 	ctl set server app/r health up
 	equal "no longer" 'no check' "$(stat_of app r status)"
 	stop_lfproxy

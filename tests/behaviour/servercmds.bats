@@ -244,7 +244,7 @@ end_load_anyhow() {
 	done_ set server app/a health stopping
 	wait_for 10 is status a UP
 	done_ set server app/a health down
-	wait_for 10 said_times 1 'app/a is down: the operator says so'
+	wait_for 10 said_times 1 'app/a is down: by operator'
 	wait_for 10 is status a UP
 	done_ disable health app/a
 	equal "status" "no check" "$(column status a)"
@@ -622,7 +622,7 @@ agent = on interval=100ms port=1" web a
 	wait_for 10 grep -qx 'who are you' "$T/says.got"
 	wait_for 10 is agent_status a L7OK
 	done_ set server app/a agent down
-	wait_for 10 lfproxy_said 'app/a is down: its agent says so, the operator'
+	wait_for 10 lfproxy_said 'app/a is down: by its agent, the operator'
 	wait_for 10 is status a UP
 }
 

@@ -297,7 +297,7 @@ servers = x 3 file=$T/app backup"
 	# What commands do beside a set, and with its servers.
 	run -0 ctl add server app/added 127.0.0.8:8
 	run -1 ctl add server app/app4 127.0.0.8:8
-	[[ $output == *"the name 'app4' is one of those for the set 'app'"* ]]
+	[[ $output == *"the name 'app4' is a name of the set 'app'"* ]]
 	run -1 ctl del server app/app1
 	[[ $output == *'This server is a member of a set'* ]]
 	run -0 ctl set weight app/app1 3

@@ -148,7 +148,7 @@ begin_late_upgrade() {
 	    'drain server app/a' 'add server app/n 127.0.0.1:1'; do
 		# shellcheck disable=SC2086 # words
 		run -1 ctl $word
-		equal "$word" "An upgrade is under way, and the other process would not have the change; try again later." "$output"
+		equal "$word" "An upgrade is under way, and its successor would not get the change; try again later." "$output"
 	done
 	equal "what can be seen" "$FIRST" "$(pid_now)"
 	ctl clear counters

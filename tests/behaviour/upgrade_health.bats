@@ -109,7 +109,7 @@ begin_with_servers() {
 	shown=$(ctl show events | awk -v last="$last" '$1 > last')
 	[[ $shown == *'spare/down is down: as before the start of this process'* ]] ||
 	    fail "$shown"
-	refute grep -q ' down: the operator says so' <<<"$shown"
+	refute grep -q ' down: by operator' <<<"$shown"
 	shown=$(ctl show changes)
 	[[ $shown == *"uid $UID, pid "*'server spare/stopping health: up -> stopping'* ]] ||
 	    fail "$shown"

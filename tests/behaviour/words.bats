@@ -294,7 +294,7 @@ print(data.decode().split("\r\n")[-1])'
 	equal "at 9002" b "$(got 127.0.0.2:9002)"
 	sed -i 's/ check_port=9001//' "$T/lfproxy.ini"
 	run -78 "$LFPROXY" -t -c "$T/lfproxy.ini"
-	[[ $output == *"lfproxy.ini:"*": server: '127.0.0.1' has no port, so its check has none; write check_port=PORT, check=off, or the server's own port as 127.0.0.1:PORT"* ]]
+	[[ $output == *"lfproxy.ini:"*": server: '127.0.0.1' has no port, so its check has no port either; write check_port=PORT, check=off, or the server's own port as 127.0.0.1:PORT"* ]]
 	sed -i 's/^server = .*/server = s 127.0.0.1:+70000 check=off/' \
 	    "$T/lfproxy.ini"
 	run -78 "$LFPROXY" -t -c "$T/lfproxy.ini"

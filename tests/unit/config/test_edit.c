@@ -155,9 +155,9 @@ a_reload_names_whom_it_drops_keeps_and_brings_back(void **state)
 	config_tell_edits(running, file, &changes);
 	assert_int_equal(changes.n, 1);
 	assert_string_equal(changes.all[0].text,
-	    "the file rules over what was added or deleted while it ran: not "
-	    "in it, and removed: b/z, b/x; in it, and kept as they are: b/y; "
-	    "in it, and back again: b/s");
+	    "the reload discards servers added or deleted at run time: not in "
+	    "it, and removed: b/z, b/x; in it, and kept as they are: b/y; in "
+	    "it, and back again: b/s");
 	changes_fini(&changes);
 	spec_free(running);
 	spec_free(file);

@@ -388,12 +388,12 @@ quotes_are_named(void **state)
 {
 	static const struct row rows[] = {
 	    {"frontend x", "listen = \":81\"",
-	        "listen: the value is in quotes, and takes none; write it wi"},
-	    {"global", "node = 'lb1'", "node: the value is in quotes, and"},
+	        "listen: the value takes no quotes; write it wi"},
+	    {"global", "node = 'lb1'", "node: the value takes no quotes"},
 	    {"global", "node = \xe2\x80\x9clb1\xe2\x80\x9d",
-	        "node: the value is in quotes, and"},
+	        "node: the value takes no quotes"},
 	    {"backend x", "check = http path=\"/x\"",
-	        "check: path: the value is in quotes, and takes none"},
+	        "check: path: the value takes no quotes"},
 	};
 
 	(void)state;
@@ -448,7 +448,7 @@ duplicate_sections(void **state)
 	assert_errors("[global]\n[defaults]\n[pool p]\n" FRONTEND BACKEND
 	              "[global]\n[defaults]\n[pool p]\n" FRONTEND BACKEND
 	              "[pool f]\n[pool b]\n",
-	    "9: there is a second [global], first in line 1; make one\n"
+	    "9: there is a second [global], first in line 1; merge\n"
 	    "10: there is a second [defaults], first in line 2\n"
 	    "11: there is a second [pool p], first in line 3\n"
 	    "12: there is a second [frontend f], first in line 4\n"
@@ -504,7 +504,8 @@ shares_of_backends(void **state)
 	assert_errors("[frontend f]\nlisten = :80\nbackend = b weight=0\n"
 	              "backend = c weight=0\n" BACKEND
 	              "[backend c]\nserver = s 10.0.0.1:80\n",
-	    "1: [frontend f]: no backend has a weight, so no session would go");
+	    "1: [frontend f]: no backend has a weight above 0, so no "
+	    "session");
 }
 
 static void
@@ -829,11 +830,11 @@ addresses_to_listen_on(void **state)
 	    {"frontend x", "limit = sessions=3 per=list",
 	        "limit: per: 'list' is unknown"},
 	    {"frontend x", "limit = sessions=3 per=list:nope",
-	        "limit: per: there are no lists; add [list nope]"},
+	        "limit: per: the configuration has no list; add [list nope]"},
 	    {"frontend x", "limit = sessions=3 only=nope",
 	        "limit: only: 'nope' is not a list; write list:NAME"},
 	    {"frontend x", "limit = sessions=3 except=list:nope",
-	        "limit: except: there are no lists"},
+	        "limit: except: the configuration has no list"},
 	    {"frontend x", "limit = bytes=10MiB/d",
 	        "limit: bytes: '10MiB/d' has an unknown time"},
 	    {"frontend x", "limit = bytes=0/s", "limit: bytes: '0'"},
@@ -867,10 +868,10 @@ addresses_to_listen_on(void **state)
 	    {"frontend x", "limit = sessions=3 per=frontend size=5",
 	        "limit: prefix4, prefix6 and size go with per=source"},
 	    {"frontend x", "bandwidth = in=1m",
-	        "bandwidth: what shares the limit is missing; write per= with "
-	        "one of session, frontend"},
+	        "bandwidth: per= is missing, which says what shares the limit; "
+	        "write per= with one of session, frontend"},
 	    {"frontend x", "bandwidth = per=session",
-	        "bandwidth: there is no limit; write in=RATE, out=RATE or "
+	        "bandwidth: the rate is missing; write in=RATE, out=RATE or "
 	        "both"},
 	    {"frontend x", "bandwidth = in=1m per=server",
 	        "bandwidth: per=server is unknown; allowed are session, "
@@ -1003,8 +1004,8 @@ sources(void **state)
 	    {"backend x", "source = [::1]x",
 	        "source: '[::1]x' is not a source"},
 	    {"backend x", "server = a 10.0.0.1:80 source=::1",
-	        "server: 'a' has an IPv4 address, and its source is IPv6; "
-	        "give it one of the same family"},
+	        "server: 'a' has an IPv4 address, but its source is IPv6; give "
+	        "it a source of the same family"},
 	};
 
 	(void)state;
@@ -1027,11 +1028,11 @@ servers(void **state)
 	    {"backend x", "server = a 10.0.0.1:",
 	        "server: '10.0.0.1:' has no port from 1 to 65535"},
 	    {"backend x", "server = a 10.0.0.1",
-	        "server: '10.0.0.1' has no port, so its check has none; "
-	        "write check_port=PORT, check=off, or the server's own port "
-	        "as 10.0.0.1:PORT"},
+	        "server: '10.0.0.1' has no port, so its check has no port "
+	        "either; write check_port=PORT, check=off, or the server's own "
+	        "port as 10.0.0.1:PORT"},
 	    {"backend x", "server = a 10.0.0.1:+5 check_fall=1",
-	        "server: '10.0.0.1:+5' has no port, so its check has none"},
+	        "server: '10.0.0.1:+5' has no port, so its check has no port"},
 	    {"backend x", "server = a 10.0.0.1:+",
 	        "server: '+' is not a difference of ports; write +N or -N"},
 	    {"backend x", "server = a 10.0.0.1:-65536",

@@ -416,12 +416,12 @@ servers_without_a_port_have_that_of_the_client(void **state)
 		spec_free(s);
 	}
 	assert_load_fails("-l :80 -l :81 -s 10.0.0.11",
-	    "server: '10.0.0.11' has no port, so its check has none; write "
-	    "check_port=PORT, check=off, or the server's own port as "
+	    "server: '10.0.0.11' has no port, so its check has no port either; "
+	    "write check_port=PORT, check=off, or the server's own port as "
 	    "10.0.0.11:PORT\n");
 	assert_load_fails("-l :8000-8099 -s 10.0.0.11",
-	    "server: '10.0.0.11' has no port, so its check has none; write "
-	    "check_port=PORT, check=off, or the server's own port as "
+	    "server: '10.0.0.11' has no port, so its check has no port either; "
+	    "write check_port=PORT, check=off, or the server's own port as "
 	    "10.0.0.11:PORT\n");
 }
 

@@ -268,8 +268,8 @@ an_agent_follows_the_tls_of_its_server_unless_told_otherwise(void **state)
 	spec_free(spec);
 	assert_errors("[frontend f]\nlisten = :80\nbackend = b\n[backend b]\n"
 	              "agent = on port=9 tls=on\nserver = s 10.0.0.1:80\n",
-	    "6: server: the agent of 's' is to be asked over TLS, and the "
-	    "server has none; write tls=NAME, or agent_tls=off");
+	    "6: server: the agent of 's' is asked over TLS, but the server has "
+	    "no TLS; write tls=NAME, or agent_tls=off");
 }
 
 static void

@@ -78,7 +78,7 @@ wrong_sets_have_errors(void **state)
 	    "6: servers: the most servers of the set: \n"
 	    "7: servers: 'app 3' has no source; write file=PATH\n"
 	    "8: servers: file: given twice; keep one\n"
-	    "9: servers: dns: the set has a source already, file=/x; keep\n"
+	    "9: servers: dns: the set has an origin already, file=/x; keep\n"
 	    "10: servers: \n"
 	    "11: servers: unknown option 'wieght'; did you mean 'weight'?\n"
 	    "12: servers: token, ca, cert, key, common_name and timeout are "
@@ -98,7 +98,7 @@ names_of_members_are_the_set_s(void **state)
 	                   "server = app21 10.0.0.1:80\n"
 	                   "server = app05 10.0.0.1:80\n"
 	                   "servers = app 20 file=/x\n",
-	    "5: server: the name 'app20' is one of those for the set 'app' "
+	    "5: server: the name 'app20' is a name of the set 'app' "
 	    "of [backend b], app1 to app20; choose another\n");
 	assert_errors(HEAD "servers = app 20 file=/x\n"
 	                   "servers = app1 5 file=/x\n",

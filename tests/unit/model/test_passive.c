@@ -303,9 +303,9 @@ an_operator_ends_an_ejection_and_what_is_remembered_of_it(void **state)
 	model_update(s->backend->model);
 	assert_true(usable(&rig, 0));
 	assert_int_equal(server_throttle(s), 2);
-	assert_string_equal(last_event(), "server app/s0 is not ejected any "
-	                                  "more: the operator says so; 3 of 3 "
-	                                  "servers usable");
+	assert_string_equal(last_event(),
+	    "server app/s0 is not ejected any more: by operator; "
+	    "3 of 3 servers usable");
 	assert_int_equal(time_out(&rig, 0), 1000);
 	/* Also when it is in; and an ejection that nobody ended is no news. */
 	operator_set_health(s, OPERATOR_UP);
@@ -338,9 +338,9 @@ a_server_comes_back_from_maintenance_without_its_ejection(void **state)
 	operator_set_admin(s, SERVER_READY);
 	model_update(s->backend->model);
 	assert_true(usable(&rig, 0));
-	assert_string_equal(last_event(), "server app/s0 is not ejected any "
-	                                  "more: the operator says so; 2 of 2 "
-	                                  "servers usable");
+	assert_string_equal(last_event(),
+	    "server app/s0 is not ejected any more: by operator; "
+	    "2 of 2 servers usable");
 	rig_fini(&rig);
 }
 

@@ -390,7 +390,7 @@ what_is_no_header_is_seen_at_once(void **state)
 		size_t n = i == 5 ? 11 : strlen(garbage[i]);
 
 		assert_wrong((const uint8_t *)garbage[i], n,
-		    "what came does not begin as one");
+		    "the first bytes are not those of a header");
 	}
 }
 
@@ -414,14 +414,15 @@ wrong_lines_are_refused(void **state)
 	    {"PROXY UNKNOWNX 1.2.3.4\r\n",
 	        "its protocol is not TCP4, TCP6 or UNKNOWN"},
 	    {"PROXY TCP4 ::1 ::1 1 2\r\n",
-	        "an address is none of its protocol"},
+	        "an address does not belong to the header's protocol"},
 	    {"PROXY TCP6 1.2.3.4 ::1 1 2\r\n",
-	        "an address is none of its protocol"},
+	        "an address does not belong to the header's protocol"},
 	    {"PROXY TCP4 1.2.3.4  1.2.3.4 1 2\r\n",
-	        "an address is none of its protocol"},
-	    {"PROXY TCP4 1.2.3.4\r\n", "an address is none of its protocol"},
+	        "an address does not belong to the header's protocol"},
+	    {"PROXY TCP4 1.2.3.4\r\n",
+	        "an address does not belong to the header's protocol"},
 	    {"PROXY TCP4 01.2.3.4 1.2.3.4 1 2\r\n",
-	        "an address is none of its protocol"},
+	        "an address does not belong to the header's protocol"},
 	    {"PROXY TCP4 1.2.3.4 1.2.3.4 1 65536\r\n",
 	        "a port is not a number from 0 to 65535"},
 	    {"PROXY TCP4 1.2.3.4 1.2.3.4 01 2\r\n",
