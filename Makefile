@@ -315,9 +315,10 @@ $(B)/lab/null_bench: tests/lab/null_bench.c tests/lab/counted_cas.c \
 SIM_HOOKED  := $(filter-out %/handle_set_epoll.c %/policy_calibrate.c, \
 	$(wildcard src/lf/*.c)) \
 	$(addprefix src/base/,clock.c err.c grace.c histogram.c printable.c \
-	secrets.c) \
+	secrets.c slab.c) $(addprefix src/proxy/,keeper.c pacer.c reaper.c) \
 	tests/unit/lf/handle_set_scripted.c \
-	$(addprefix tests/sim/,world.c world_check.c promotion_checked.c)
+	$(addprefix tests/sim/,world.c world_check.c world_keeper.c \
+	promotion_checked.c)
 SIM_SRC     := $(SIM_HOOKED) $(filter-out $(SIM_HOOKED),$(wildcard tests/sim/*.c))
 SIM_OBJ     := $(SIM_SRC:%.c=$(B)/sim/%.o)
 SIM_CC       = $(CC) $(ALL_CFLAGS) -Itests -Itests/unit
@@ -332,9 +333,10 @@ $(B)/sim/lf_sim: $(SIM_OBJ)
 
 # The cost model: the core once more, where an operation on a shared word also
 # has a price.
-COST_HOOKED := $(filter-out tests/%,$(SIM_HOOKED)) \
+COST_HOOKED := $(filter-out tests/% src/proxy/%,$(SIM_HOOKED)) \
 	$(addprefix tests/sim/cost/,traffic.c wires.c)
-COST_SRC    := $(COST_HOOKED) $(addprefix tests/sim/,common.c kernel.c switch.c) \
+COST_SRC    := $(COST_HOOKED) $(addprefix tests/sim/,common.c descriptors.c kernel.c \
+	switch.c) \
 	$(addprefix tests/sim/cost/,cache.c costs.c cpus.c lf_cost.c)
 COST_OBJ    := $(COST_SRC:%.c=$(B)/sim/cost/%.o)
 $(B)/sim/cost/%.o: %.c tests/sim/hooks.h tests/sim/cost/cache.h | $(B)/.deps

@@ -107,7 +107,6 @@ plan_golden(void *arg)
 	    .shards = 1,
 	    .fakes = 4,
 	    .policy = (enum policy_kind)golden->policy,
-	    .guard_ns = 1000000,
 	};
 
 	for (unsigned i = 0; i < setup.fakes; i++)

@@ -10,10 +10,14 @@
 #ifndef SIM_HOOKS_H
 #define SIM_HOOKS_H
 
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +25,7 @@
 #undef LFPROXY_LOCK_CHECKS
 
 #include "base/atomics.h"
+#include "sim/descriptors.h"
 #include "sim/sim.h"
 
 #undef atomic_load_relaxed
@@ -117,10 +122,31 @@
 #define sched_getaffinity(pid, size, cpus)            sim_cpus(cpus)
 #define getrusage(who, usage)                         ((usage)->ru_nivcsw = 0, 0)
 #define sched_setscheduler(tid, class, param)                                  \
-	((void)(tid), (void)(class), (void)(param), 0)
-#define setpriority(which, who, nice) ((void)(nice), 0)
-#define clock_gettime(clock, ts)      ((void)(clock), sim_clock(ts))
-#define syscall(...)                  sim_syscall(__func__, __LINE__, __VA_ARGS__)
+	((void)(param), sim_set_class((tid), (class), __func__, __LINE__))
+#define getpriority(which, who) sim_nice(who)
+#define setpriority(which, who, nice)                                          \
+	sim_set_nice((int)(who), (nice), __func__, __LINE__)
+/* A thread's CPU time is not simulated: it stands still. */
+#define clock_gettime(clock, ts)                                               \
+	sim_clock((ts), (clock) != CLOCK_THREAD_CPUTIME_ID)
+#define syscall(...) sim_syscall(__func__, __LINE__, __VA_ARGS__)
+
+#define eventfd(n, flags)            sim_eventfd()
+#define timerfd_create(clock, flags) sim_timerfd()
+#define timerfd_settime(fd, flags, in, before)                                 \
+	sim_timerfd_set((fd), (in), __func__, __LINE__)
+#define epoll_create1(flags) sim_epoll()
+#define epoll_ctl(set, op, fd, event)                                          \
+	((void)(event), sim_epoll_add((set), (fd)))
+#define epoll_wait(set, events, max, limit_ms)                                 \
+	((void)(events), sim_epoll_take((set), (max), __func__, __LINE__))
+#define ppoll(fds, n, limit, mask)                                             \
+	sim_ppoll((fds), (n), (limit), __func__, __LINE__)
+#define read(fd, bytes, n)                                                     \
+	((void)(bytes), sim_read_event((fd), __func__, __LINE__))
+#define write(fd, bytes, n)                                                    \
+	((void)(bytes), sim_write_event((fd), __func__, __LINE__))
+#define close(fd) sim_close(fd)
 
 /* Last, for the operations in it are points by now. */
 #include "lf/claim.h"

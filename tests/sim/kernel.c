@@ -7,12 +7,70 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 #include "sim/sim.h"
 
 /* One wait in so many ends at once and for no reason, as it may. */
 #define SPURIOUS 64
+
+#define THREADS 2048
+
+static int nices[THREADS];
+static bool idle[THREADS], may_not_return;
+
+void
+sim_forget_nice(void)
+{
+	memset(nices, 0, sizeof(nices));
+	memset(idle, 0, sizeof(idle));
+	may_not_return = false;
+}
+
+void
+sim_let_return(bool may)
+{
+	may_not_return = !may;
+}
+
+static unsigned
+thread_of(int tid)
+{
+	return tid > 0 ? (unsigned)tid : sim_self();
+}
+
+int
+sim_nice(int tid)
+{
+	return nices[thread_of(tid)];
+}
+
+bool
+sim_is_idle(int tid)
+{
+	return idle[thread_of(tid)];
+}
+
+int
+sim_set_nice(int tid, int nice, const char *function, int line)
+{
+	sim_point("nice", function, line);
+	if (may_not_return && nice < sim_nice(tid)) {
+		errno = EACCES;
+		return -1;
+	}
+	nices[thread_of(tid)] = nice;
+	return 0;
+}
+
+int
+sim_set_class(int tid, int class, const char *function, int line)
+{
+	sim_point("class", function, line);
+	idle[thread_of(tid)] = class == SCHED_IDLE;
+	return 0;
+}
 
 /* A mutex's memory begins with whether it is held. */
 static int *
@@ -78,7 +136,11 @@ sim_cond_broadcast(pthread_cond_t *cond)
 int
 sim_thread_create(pthread_t *id, void *(*main)(void *arg), void *arg)
 {
-	*id = 1 + sim_start(main, arg);
+	unsigned started = sim_start(main, arg);
+
+	nices[started] = nices[sim_self()];
+	idle[started] = false;
+	*id = 1 + started;
 	return 0;
 }
 
@@ -109,13 +171,14 @@ sim_cpus(cpu_set_t *cpus)
 	return 0;
 }
 
-void
-sim_clock(struct timespec *ts)
+int
+sim_clock(struct timespec *ts, bool passes)
 {
-	uint64_t now_ns = sim_now_ns();
+	uint64_t now_ns = passes ? sim_now_ns() : 0;
 
 	ts->tv_sec = (time_t)(now_ns / 1000000000u);
 	ts->tv_nsec = (long)(now_ns % 1000000000u);
+	return 0;
 }
 
 static long

@@ -29,6 +29,10 @@ unsigned sim_start(void *(*main)(void *arg), void *arg);
 const void *sim_end_of(unsigned thread);
 bool sim_forget(unsigned thread);
 
+/* Forgets the nice values of the schedule before.  Threads begin with that of
+ * the one that starts them. */
+void sim_forget_nice(void);
+
 /* Sets where sim_random begins. */
 void sim_seed(uint64_t seed);
 

@@ -28,6 +28,8 @@ choose_manner(bool long_turns)
 	static const uint32_t busy_ns[] = {0, 0, 0, 2000, 50000, 700000};
 	static const uint32_t long_ns[] = {2000, 300000, 5000000};
 
+	static const uint32_t paced_ns[] = {100, 3000000, 30000000};
+
 	return (struct manner){
 	    .busy_ns = one_in(3) ? busy_ns[sim_random(6)] : 0,
 	    .budget = any(1, 8),
@@ -35,15 +37,19 @@ choose_manner(bool long_turns)
 	    .notes_itself = one_in(6) ? any(2, 5) : 0,
 	    .refused = one_in(4),
 	    .long_ns = long_turns ? long_ns[sim_random(3)] : 0,
+	    .deadline_ms = one_in(6) ? any(1, 600) : 0,
+	    .paced_ns = one_in(8) ? paced_ns[sim_random(3)] : 0,
+	    .pauses = one_in(16),
+	    .wants_nice = one_in(2),
 	    .listener = one_in(6),
 	};
 }
 
 static struct manner
-choose_lasting_manner(const struct setup *s)
+choose_lasting_manner(void)
 {
 	return (struct manner){
-	    .busy_ns = (uint32_t)(6 * (s->guard_ns + GUARD_LIMIT_NS)),
+	    .busy_ns = (uint32_t)(16 * GUARD_NS),
 	    .budget = 8,
 	};
 }
@@ -56,11 +62,21 @@ choose_policy(const struct setup *s)
 	return (enum policy_kind)sim_random(s->lasting ? 2 : 3);
 }
 
+static const unsigned long_nices[] = {0, 5, 20};
+
+static void
+choose_nice(struct setup *s)
+{
+	if (!one_in(4))
+		return;
+	s->long_nice = long_nices[sim_random(3)];
+	s->stays = one_in(2);
+	s->spares = sim_random(4);
+}
+
 static void
 choose_setup(struct setup *s)
 {
-	static const uint32_t guard_ns[] = {300000, 1000000, 1000000, 5000000};
-
 	bool long_turns;
 
 	memset(s, 0, sizeof(*s));
@@ -69,14 +85,15 @@ choose_setup(struct setup *s)
 	s->lasting = one_in(8);
 	s->policy = choose_policy(s);
 	s->order = (enum promotion_order)sim_random(3);
-	s->guard_ns = guard_ns[sim_random(4)];
+	s->alarms = !one_in(4);
+	choose_nice(s);
 	s->awake_ns = one_in(4) ? 20000 : 0;
 	s->fakes = any(1, one_in(3) ? FAKES_MAX : 4);
-	long_turns = one_in(3);
+	long_turns = s->long_nice > 0 || one_in(3);
 	for (unsigned i = 0; i < s->fakes; i++)
 		s->manners[i] = choose_manner(long_turns && one_in(2));
 	if (s->lasting)
-		s->manners[0] = choose_lasting_manner(s);
+		s->manners[0] = choose_lasting_manner();
 }
 
 /* A pause between two things that somebody does. */
@@ -115,7 +132,7 @@ set_policy(void)
 	world_set_policy(choose_policy(&world.setup));
 }
 
-enum change { THREADS, SHARDS, SHIFT, POLICY, ORDER, CHANGES };
+enum change { THREADS, SHARDS, SHIFT, POLICY, ORDER, NICE, CHANGES };
 
 /* Half of a schedule's changes are of one kind: what only this kind brings
  * about comes about more often. */
@@ -129,6 +146,7 @@ change_something(enum change favourite)
 	switch (change) {
 	case THREADS:
 		n = any(1, 8);
+		world.setup.spares = sim_random(4);
 		sim_note("threads", n);
 		world_set_threads(n);
 		break;
@@ -144,6 +162,9 @@ change_something(enum change favourite)
 		break;
 	case POLICY:
 		set_policy();
+		break;
+	case NICE:
+		world_set_long_nice(long_nices[sim_random(3)]);
 		break;
 	case ORDER:
 	case CHANGES:
@@ -215,8 +236,7 @@ plan_random(void *arg)
 		change_something(favourite);
 	}
 	for (unsigned i = 0; i < n; i++) {
-		/* Others come to the end with nobody on duty. */
-		while (setup.lasting && !done[i])
+		while (!done[i])
 			world_control(NS_PER_MS);
 		sim_thread_join(writers[i]);
 	}

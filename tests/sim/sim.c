@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/descriptors.h"
 #include "sim/kernel.h"
 #include "sim/switch.h"
 
@@ -561,6 +562,8 @@ sim_run(const struct sim_options *opts, void *(*main)(void *arg), void *arg)
 	for (unsigned i = 0; i < threads_n; i++)
 		threads[i].state = FREE;
 	threads_n = 0;
+	sim_forget_nice();
+	sim_close_all();
 	choose_strategy();
 	current = sim_start(main, arg);
 	sim_call_me("control", 0, NULL, NULL);

@@ -99,6 +99,11 @@ unsigned sim_blocked_on(const void *address);
 
 void sim_sleep(uint64_t ns);
 
+/* Whether threads may return from a higher nice value; at first they may. */
+void sim_let_return(bool may);
+/* Whether the thread, 0: the calling one, is in SCHED_IDLE. */
+bool sim_is_idle(int tid);
+
 /* While paused there are no schedule points and no steps: for checks. */
 void sim_pause(bool paused);
 
@@ -126,7 +131,12 @@ int sim_thread_create(pthread_t *id, void *(*main)(void *arg), void *arg);
 void sim_thread_join(pthread_t id);
 void sim_yield(const char *function, int line);
 int sim_cpus(cpu_set_t *cpus);
-void sim_clock(struct timespec *ts);
+/* The time, or 0 for a clock that stands still. */
+int sim_clock(struct timespec *ts, bool passes);
+/* tid 0: the calling thread. */
+int sim_set_class(int tid, int class, const char *function, int line);
+int sim_set_nice(int tid, int nice, const char *function, int line);
+int sim_nice(int tid);
 long sim_syscall(const char *function, int line, long number, ...);
 
 #endif

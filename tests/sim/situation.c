@@ -97,6 +97,42 @@ write_and_resize(void)
 	world_settle();
 }
 
+static void
+set_spares(unsigned spares)
+{
+	world.setup.spares = spares;
+	world_set_threads(world.setup.threads);
+}
+
+/* Handlers wait for threads apart, which go and come meanwhile. */
+static void
+write_and_exchange_threads_apart(void)
+{
+	write_to_all();
+	world_control(1000);
+	write_to_all();
+	set_spares(0);
+	world_control(4000);
+	write_to_all();
+	set_spares(2);
+	write_to_all();
+	world_settle();
+	world_set_long_nice(0);
+	world_settle();
+}
+
+/* Deadlines, bandwidth and the end of a pause come while the keeper sleeps, or
+ * is about to. */
+static void
+write_and_let_time_pass(void)
+{
+	write_to_all();
+	world_settle();
+	world_control(50000000);
+	write_to_all();
+	world_settle();
+}
+
 /* Two short events: the leader calls the follower for the second one, and that
  * thread stands by. */
 static void
@@ -214,15 +250,6 @@ static struct situation situations[] = {
         .search = write_twice,
     },
     {
-        .name = "close",
-        .setup = {.threads = 2,
-            .shards = 2,
-            .fakes = 1,
-            .policy = POLICY_ADAPTIVE,
-            .manners = {{.ends_every = 2, .places_ns = 30000000}}},
-        .search = write_and_close,
-    },
-    {
         .name = "long",
         .setup = {.threads = 2,
             .shards = 1,
@@ -301,6 +328,38 @@ static struct situation situations[] = {
         .before = learn_of_long_turns,
         .search = write_for_a_long_turn,
     },
+    {
+        .name = "apart",
+        .setup = {.threads = 4,
+            .shards = 1,
+            .fakes = 4,
+            .policy = POLICY_ADAPTIVE,
+            .stays = true,
+            .spares = 2,
+            .long_nice = 5,
+            .manners = {{.long_ns = 20000}, {.long_ns = 20000},
+                {.long_ns = 20000}, {.long_ns = 20000}}},
+        .search = write_and_exchange_threads_apart,
+    },
+    {
+        .name = "times",
+        .setup = {.threads = 2,
+            .shards = 1,
+            .fakes = 3,
+            .policy = POLICY_ADAPTIVE,
+            .manners = {{.deadline_ms = 300}, {.paced_ns = 3000000},
+                {.pauses = true}}},
+        .search = write_and_let_time_pass,
+    },
+    {
+        .name = "close",
+        .setup = {.threads = 2,
+            .shards = 2,
+            .fakes = 1,
+            .policy = POLICY_ADAPTIVE,
+            .manners = {{.ends_every = 2, .places_ns = 30000000}}},
+        .search = write_and_close,
+    },
 };
 
 #define SITUATIONS (sizeof(situations) / sizeof(situations[0]))
@@ -326,7 +385,6 @@ plan_situation(void *arg)
 	const struct situation *situation = arg;
 	struct setup setup = situation->setup;
 
-	setup.guard_ns = 1000000;
 	for (unsigned i = 0; i < setup.fakes; i++)
 		setup.manners[i].budget = 4;
 	world_open(&setup);

@@ -116,12 +116,14 @@ begin_anew(struct fake *f, struct pool_thread *self)
 	struct event_handler *h = &f->handler;
 
 	sim_note("ends, handler", f->number);
+	keeper_of_world_end(f);
 	leave(f);
 	f->inside = 0;
 	atomic_store_release(&f->open, 0u);
 	claim_retire(&h->claim);
 	claim_open(&h->claim);
 	atomic_store_release(&f->open, 1u);
+	keeper_of_world_begin(f);
 	enter(f, place_slowly(f, self));
 	if (event_handler_run(h, self) == TURN_MORE)
 		shard_submit(h);
@@ -164,7 +166,12 @@ turn(struct event_handler *handler, uint32_t pending, struct pool_thread *self)
 	f->is_long = f->declared;
 	f->declared = false;
 	if (f->is_long)
-		world_check_long(handler);
+		world_check_long(handler, self);
+	else if (!f->after_long)
+		world_check_short(self);
+	if (m->wants_nice && !f->is_long)
+		pool_nice_want(self);
+	keeper_of_world_turn(f, pending);
 	if (pending & (NOTE_MOVE | NOTE_SHIFT))
 		find_place(f, pending, self);
 	n = machine_read(world.machine, (int)f->number, m->budget);
@@ -173,6 +180,7 @@ turn(struct event_handler *handler, uint32_t pending, struct pool_thread *self)
 		take_long(f);
 	else
 		declare_long(f);
+	f->after_long = f->is_long;
 	f->is_long = false;
 	if (m->busy_ns > 0) {
 		world.busy++;
@@ -228,14 +236,6 @@ begin_thread(struct pool_thread *self, void *arg)
 	return true;
 }
 
-static void
-call_guard(void *arg)
-{
-	(void)arg;
-	world.guard_called = 1;
-	sim_unblock_all(&world.guard_called);
-}
-
 static struct handle_set_ops noted_ops;
 static const struct handle_set_ops *scripted_ops;
 
@@ -285,6 +285,19 @@ make_classes(unsigned threads, struct pool_class ret[POOL_CLASSES_MAX])
 	return threads > 1 ? 2 : 1;
 }
 
+/* Threads apart leave one for each shard, and half of the first class. */
+static unsigned
+spares_for(unsigned threads, unsigned shards)
+{
+	unsigned half = (threads + 1) / 2 / 2;
+	unsigned most = threads > shards ? threads - shards : 0;
+	unsigned spares = world.setup.spares;
+
+	spares = spares < half ? spares : half;
+	world.apart_max = spares < most ? spares : most;
+	return world.apart_max;
+}
+
 /* A slot is given out once: each fake keeps its own through all schedules.
  * Giving them out takes no steps: only the first schedules of a process would
  * have these, and others would not be replayed. */
@@ -313,6 +326,7 @@ make_fake(unsigned i)
 	h->first_side = f->manner.listener ? HANDLE_LISTENER : HANDLE_CLIENT;
 	claim_open(&h->claim);
 	f->open = 1;
+	keeper_of_world_begin(f);
 	enter(f, place(f, NULL));
 	ENSURE(claim_drop(&h->claim));
 }
@@ -326,8 +340,6 @@ world_open(const struct setup *setup)
 	    .setup = *setup,
 	    .machine = machine_new(FAKES_MAX),
 	    .grace = grace_new(),
-	    .guarding = true,
-	    .guard_due_ns = sim_now_ns(),
 	    .tick_due_ns = sim_now_ns(),
 	};
 	struct pool_options options = {
@@ -335,20 +347,26 @@ world_open(const struct setup *setup)
 	    .shards = setup->shards,
 	    .policy = setup->policy,
 	    .order = setup->order,
+	    .long_nice = setup->long_nice,
+	    .alarms = setup->alarms,
 	    .promotion = &promotion_checked,
 	    .wake_ns = 5000,
 	    .awake_ns = setup->awake_ns,
 	    .grace = world.grace,
 	    .new_set = new_set,
 	    .thread_init = begin_thread,
-	    .call_guard = call_guard,
+	    .call_guard = keeper_of_world_call_guard,
 	    .arg = world.machine,
 	};
 
 	for (unsigned i = 0; i < SHARDS_MAX; i++)
 		world.neglect[i].excused = true;
+	sim_let_return(!setup->stays);
 	options.classes_n = make_classes(setup->threads, options.classes);
+	options.spares = spares_for(setup->threads, setup->shards);
+	keeper_of_world_start();
 	ENSURE(pool_new(&options, &world.pool) == 0);
+	keeper_of_world_guard();
 	for (unsigned i = 0; i < setup->fakes; i++)
 		make_fake(i);
 }
@@ -363,38 +381,13 @@ note_all_to_move(void)
 static void
 do_duties(void)
 {
-	uint64_t now_ns = sim_now_ns();
-
-	if (world.guard_called) {
-		world.guard_called = 0;
-		world.guarding = true;
-	}
-	if (world.guarding && now_ns >= world.guard_due_ns) {
-		world.guard_due_ns = now_ns + world.setup.guard_ns;
-		world.guarding =
-		    pool_guard(world.pool, clock_now_ns(), GUARD_LIMIT_NS);
-	}
-	if (now_ns >= world.tick_due_ns) {
-		world.tick_due_ns = now_ns + TICK_NS;
-		if (pool_tick(world.pool) &&
-		    pool_shards(world.pool) > pool_shards_wanted(world.pool))
-			note_all_to_move();
-	}
-}
-
-/* In a schedule with turns that last a call for the guard wakes the control
- * thread; in others it comes with the next duty. */
-static void
-sleep_on_duty(uint64_t until_ns)
-{
-	if (!world.setup.lasting) {
-		sim_sleep(until_ns - sim_now_ns());
+	if (sim_now_ns() < world.tick_due_ns)
 		return;
-	}
-	world.on_duty = true;
-	if (!world.guard_called)
-		(void)sim_block(&world.guard_called, until_ns, "sleep", 0);
-	world.on_duty = false;
+	world.tick_due_ns = sim_now_ns() + TICK_NS;
+	if (pool_tick(world.pool) &&
+	    pool_shards(world.pool) > pool_shards_wanted(world.pool))
+		note_all_to_move();
+	keeper_of_world_check_moves();
 }
 
 void
@@ -408,12 +401,10 @@ world_control(uint64_t ns)
 		do_duties();
 		now_ns = sim_now_ns();
 		next_ns = world.tick_due_ns;
-		if (world.guarding && world.guard_due_ns < next_ns)
-			next_ns = world.guard_due_ns;
 		if (end_ns < next_ns)
 			next_ns = end_ns;
 		if (next_ns > now_ns)
-			sleep_on_duty(next_ns);
+			sim_sleep(next_ns - now_ns);
 	} while (sim_now_ns() < end_ns);
 }
 
@@ -422,22 +413,27 @@ world_set_threads(unsigned threads)
 {
 	struct pool_class classes[POOL_CLASSES_MAX];
 	unsigned n = make_classes(threads, classes);
+	unsigned apart_before = world.apart_max;
 	struct err err;
 
-	/* The simulated system may refuse a thread; the pool goes on without.
-	 */
-	world_check_long(NULL);
+	/* Too few for the shards are refused. */
+	world_check_long(NULL, NULL);
+	pool_set_spares(
+	    world.pool, spares_for(threads, pool_shards_wanted(world.pool)));
 	if (!pool_set_threads(world.pool, classes, n, &err))
-		return;
+		world.apart_max = apart_before;
 }
 
 void
 world_set_shards(unsigned shards)
 {
+	unsigned most = pool_threads(world.pool) - world.apart_max;
 	struct err err;
 
-	if (pool_set_shards(world.pool, shards, &err))
-		note_all_to_move();
+	if (!pool_set_shards(world.pool, shards < most ? shards : most, &err))
+		return;
+	keeper_of_world_watch();
+	note_all_to_move();
 }
 
 void
@@ -468,6 +464,17 @@ world_set_order(enum promotion_order order)
 }
 
 void
+world_set_long_nice(unsigned nice)
+{
+	struct err err;
+
+	sim_note("long turns are nicer by", nice);
+	world_check_long(NULL, NULL);
+	/* Without spare threads it may be refused. */
+	(void)!pool_set_long_nice(world.pool, nice, &err);
+}
+
+void
 world_settle(void)
 {
 	uint64_t end_ns = sim_now_ns() + SETTLE_NS;
@@ -493,8 +500,11 @@ void
 world_close(void)
 {
 	sim_note("the pool ends", 0);
+	world.guarded = false;
+	keeper_of_world_stop();
 	pool_free(world.pool);
 	world.pool = NULL;
+	keeper_of_world_free();
 	grace_free(world.grace);
 	machine_free(world.machine);
 }

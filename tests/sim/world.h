@@ -5,13 +5,18 @@
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
+#include "base/clock.h"
 #include "lf/event_handler.h"
 #include "lf/handle_set_scripted.h"
 #include "lf/pool.h"
+#include "proxy/keeper.h"
 
-#define FAKES_MAX      12
-#define SHARDS_MAX     16
-#define GUARD_LIMIT_NS 1000000u
+#define FAKES_MAX  12
+#define SHARDS_MAX 16
+/* The keeper's limit for turns, and the time between two of its looks. */
+#define GUARD_NS KEEPER_GUARD_NS
+
+struct pacing;
 
 /* How a handler behaves; any of it may be 0. */
 struct manner {
@@ -21,7 +26,11 @@ struct manner {
 	unsigned ends_every;   /* turns until it ends and begins anew */
 	unsigned notes_itself; /* every so many turns */
 	uint32_t long_ns; /* every other turn is declared, and takes so long */
-	bool refused;     /* its shifts to another shard */
+	uint32_t deadline_ms; /* has deadlines, so far away at most */
+	uint32_t paced_ns;    /* waits for bandwidth, for so long at most */
+	bool pauses;          /* as an acceptor, until it is resumed */
+	bool wants_nice;      /* its short turns want long ones to be nicer */
+	bool refused;         /* its shifts to another shard */
 	bool listener;
 };
 
@@ -34,20 +43,30 @@ struct fake {
 	uint32_t inside; /* turns under way: 1 at most */
 	bool declared;   /* its next turn is long */
 	bool is_long;    /* the turn under way is long */
+	bool after_long; /* the last one was, maybe in the same run */
 	/* Whoever posts something counts want up beforehand; the turn that gets
 	 * it copies want to seen. */
 	uint32_t want, seen;
 	uint64_t read, written;
 	unsigned turns;
 	bool registered; /* closed once for each time it was opened */
+	/* Its times, as world_keeper.c sees to them. */
+	uint64_t deadline_ms; /* 0: none */
+	struct pacing *pacing;
+	uint64_t due_ns; /* when its bandwidth is, while it waits */
+	uint32_t paused;
+	struct fake *next_paused;
+	uint64_t paused_ns; /* since when */
 };
 
 struct setup {
 	unsigned threads, shards, fakes;
 	enum policy_kind policy;
 	enum promotion_order order;
-	bool lasting;      /* some turns take longer than the guard allows */
-	uint64_t guard_ns; /* between two looks of the guard */
+	bool lasting; /* some turns take longer than the guard allows */
+	bool alarms;  /* shards have alarms, unless they are refused */
+	bool stays;   /* the system lets no thread return from a nice value */
+	unsigned spares, long_nice;
 	uint64_t awake_ns; /* as in struct pool_options */
 	struct manner manners[FAKES_MAX];
 };
@@ -58,13 +77,12 @@ struct world {
 	struct grace *grace;
 	struct pool *pool;
 	unsigned busy;       /* handlers that take their time now */
+	unsigned apart_max;  /* threads that may be apart */
 	unsigned long_limit; /* long turns admitted at once, since they were
 	                        fewer than the pool's present limit */
-	uint32_t guard_called;
-	bool guarding;
-	bool closing; /* shards close and open */
-	bool on_duty; /* the control thread waits for what comes up */
-	uint64_t guard_due_ns, tick_due_ns;
+	bool guarded;        /* by the keeper */
+	bool closing;        /* shards close and open */
+	uint64_t tick_due_ns;
 	/* By shard: how long its events have not been looked at although a
 	 * thread had nothing to do. */
 	struct neglect {
@@ -92,6 +110,7 @@ void world_set_shards(unsigned shards);
 void world_shift(unsigned shard, unsigned every);
 void world_set_policy(enum policy_kind policy);
 void world_set_order(enum promotion_order order);
+void world_set_long_nice(unsigned nice);
 /* Nothing is under way and everything was seen, within bounded time and steps;
  * then the ledger and all handlers are checked. */
 void world_settle(void);
@@ -107,7 +126,11 @@ void world_check_settled(void);
 
 /* The handler begins a long turn, or, for NULL, the number of threads is about
  * to change. */
-void world_check_long(const struct event_handler *handler);
+void world_check_long(
+    const struct event_handler *handler, const struct pool_thread *self);
+
+/* A turn begins that is not long. */
+void world_check_short(const struct pool_thread *self);
 
 /* A thread looks at a handle set. */
 void world_looked(const struct handle_set *set);
@@ -117,6 +140,26 @@ void world_waits(const struct handle_set *set, int max);
 /* For the simulator: invariants while no thread can run; and the state. */
 void world_idle(void);
 void world_describe(void);
+
+/* The keeper, on a thread of its own.  It begins before the pool and is freed
+ * after it. */
+void keeper_of_world_start(void);
+void keeper_of_world_guard(void);
+/* The pool has other shards. */
+void keeper_of_world_watch(void);
+void keeper_of_world_stop(void);
+void keeper_of_world_free(void);
+void keeper_of_world_call_guard(void *arg);
+/* Called by the control thread, at intervals longer than a round. */
+void keeper_of_world_check_moves(void);
+/* A handler begins, has a turn, and ends, on its owner. */
+void keeper_of_world_begin(struct fake *fake);
+void keeper_of_world_turn(struct fake *fake, uint32_t pending);
+void keeper_of_world_end(struct fake *fake);
+/* While no thread can run. */
+void keeper_of_world_check(void);
+/* NULL, or what is still to come. */
+const char *keeper_of_world_owes(void);
 
 /* promotion_futex, with the rules of the token and of parking checked. */
 extern const struct promotion_ops promotion_checked;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lf/admission.h"
+#include "lf/pool_internal.h"
 #include "lf/shard_internal.h"
 #include "sim/sim.h"
 #include "sim/world.h"
@@ -14,6 +15,10 @@
 #define NEGLECT_LOOKS  3
 /* BESIDE_LOOK_MS, and the longest turn. */
 #define CHANGE_NS 100000000u
+/* The most by which make_classes makes a class nicer. */
+#define CLASS_NICE_MAX 1
+/* That of pool_nice.c. */
+#define IDLE_NS 4000000u
 
 struct sums {
 	uint64_t returned;
@@ -65,6 +70,12 @@ any_claimed(void)
 	return false;
 }
 
+static unsigned
+count_waiting_apart(void)
+{
+	return sim_blocked_on(&pool_admission(world.pool)->ready);
+}
+
 const char *
 world_unrest(void)
 {
@@ -86,9 +97,9 @@ world_unrest(void)
 		return "a closed shard keeps its handle set";
 	if (s.threads != pool_threads(world.pool))
 		return "a thread does not retire";
-	if (sums.waiting + count_parked() < s.threads)
+	if (sums.waiting + count_parked() + count_waiting_apart() < s.threads)
 		return "a thread neither waits nor is parked";
-	return NULL;
+	return keeper_of_world_owes();
 }
 
 static unsigned
@@ -97,7 +108,39 @@ long_limit_for(unsigned threads)
 	unsigned cpus = (unsigned)CPU_COUNT(pool_cpu_set(world.pool));
 	unsigned others = threads > 1 ? threads - 1 : 1;
 
-	return cpus < others ? cpus : others;
+	unsigned limit = cpus < others ? cpus : others;
+	unsigned apart = pool_wanted(world.pool, GRADE_APART);
+
+	return apart > 0 && apart < limit ? apart : limit;
+}
+
+/* That of its class, or for as long as it lives; the process has 0. */
+static int
+nice_for(unsigned grade)
+{
+	struct pool_class classes[POOL_CLASSES_MAX];
+	unsigned nice = pool_long_nice(world.pool);
+
+	if (grade == GRADE_APART)
+		return nice == POOL_NICE_IDLE ? POOL_NICE_FOR_LIFE : (int)nice;
+	(void)pool_classes(world.pool, classes);
+	return classes[grade].nice;
+}
+
+static void
+check_nice(void)
+{
+	for (unsigned i = 0; i < world.pool->places_n; i++) {
+		const struct pool_thread *t = world.pool->places[i];
+
+		if (pool_thread_state(t) != THREAD_RUNNING)
+			continue;
+		if (sim_is_idle(t->tid))
+			sim_fail("a thread stays in SCHED_IDLE");
+		if (sim_nice(t->tid) != nice_for(t->member.grade))
+			sim_fail("a thread of class %u stays at nice %d",
+			    t->member.grade, sim_nice(t->tid));
+	}
 }
 
 void
@@ -121,6 +164,7 @@ world_check_settled(void)
 	if (s.long_running > 0 || s.long_waiting > 0)
 		sim_fail("%u long turns run and %u wait, when nothing is left",
 		    s.long_running, s.long_waiting);
+	check_nice();
 	if (s.handlers != world.setup.fakes)
 		sim_fail("%lu handlers are registered, not %u", s.handlers,
 		    world.setup.fakes);
@@ -152,21 +196,51 @@ count_admitted(void)
 /* Long turns run as many as are allowed, and none by the leader.  When threads
  * go, admitted turns go on. */
 void
-world_check_long(const struct event_handler *handler)
+world_check_long(
+    const struct event_handler *handler, const struct pool_thread *self)
 {
-	unsigned limit, admitted;
+	const struct admission *a = pool_admission(world.pool);
+	unsigned admitted;
 
 	sim_pause(true);
-	limit = pool_admission(world.pool)->limit;
 	admitted = count_admitted();
-	if (limit > world.long_limit || admitted <= limit)
-		world.long_limit = limit;
+	if (a->limit > world.long_limit || a->running <= a->limit)
+		world.long_limit = a->limit;
 	if (admitted > world.long_limit)
 		sim_fail("%u long turns are admitted, %u may be", admitted,
 		    world.long_limit);
 	if (handler)
 		promotion_checked_long(handler->shard->promotion);
+	if (self && world.setup.stays && self->member.grade != GRADE_APART &&
+	    sim_nice(0) > CLASS_NICE_MAX)
+		sim_fail("a thread that cannot return runs a long turn nicer");
 	sim_pause(false);
+}
+
+/* Events come to threads that are not nicer than their class.  A thread apart
+ * runs what comes in the same turn. */
+void
+world_check_short(const struct pool_thread *self)
+{
+	if (self->member.grade == GRADE_APART)
+		return;
+	if (sim_is_idle(0) || sim_nice(0) > CLASS_NICE_MAX)
+		sim_fail("a thread that is nicer runs a short turn");
+}
+
+/* The guard ends SCHED_IDLE after 4 ms, and one look. */
+static void
+check_idle_class(void)
+{
+	for (unsigned i = 0; world.guarded && i < world.pool->places_n; i++) {
+		const struct pool_thread *t = world.pool->places[i];
+
+		if (t->state == THREAD_RUNNING && sim_is_idle(t->tid) &&
+		    t->idle_since_ns > 0 &&
+		    sim_now_ns() > t->idle_since_ns + IDLE_NS + 2 * GUARD_NS)
+			sim_fail("a thread is in SCHED_IDLE for %lu us",
+			    (sim_now_ns() - t->idle_since_ns) / 1000);
+	}
 }
 
 /* An admitted turn may be followed by a short one, which counts with it. */
@@ -198,14 +272,15 @@ check_mailboxes(void)
 			    i);
 }
 
-/* The guard looks once in guard_ns; a turn has to be under way for
- * GUARD_LIMIT_NS until the guard counts it as long.  The thread that it asks
- * for help may have begun a turn meanwhile, and then another one is asked. */
+/* An alarm wakes the guard, which looks once in GUARD_NS; a turn has to be
+ * under way for as long until the guard counts it as long.  The thread that it
+ * asks for help may have begun a turn meanwhile, and then another one is asked.
+ */
 static uint64_t
 longest_neglect_ns(void)
 {
-	return NEGLECT_LIMITS * GUARD_LIMIT_NS +
-	       NEGLECT_LOOKS * world.setup.guard_ns;
+	return (NEGLECT_LIMITS + NEGLECT_LOOKS) * GUARD_NS +
+	       (world.setup.alarms ? SHARD_ALARM_NS : 0);
 }
 
 /* A leader that sleeps has no order and no handler to look at, however long
@@ -245,7 +320,7 @@ check_rest(unsigned shard)
 {
 	const struct shard *s = pool_shard(world.pool, shard);
 	struct rest *r = &world.rests[shard];
-	bool waits = world.on_duty && standbys_sleep(s) && shard_has_rest(s) &&
+	bool waits = world.guarded && standbys_sleep(s) && shard_has_rest(s) &&
 	             promotion_token(s->promotion) == TOKEN_PUBLISHED;
 
 	if (!waits || r->turn_ns != s->busy_since_ns)
@@ -349,7 +424,7 @@ world_waits(const struct handle_set *set, int max)
 static void
 check_neglect(void)
 {
-	bool excused = !world.on_duty || !any_thread_rests();
+	bool excused = !world.guarded || !any_thread_rests();
 
 	for (unsigned i = 0; i < pool_shards(world.pool); i++) {
 		const struct shard *s = pool_shard(world.pool, i);
@@ -373,10 +448,14 @@ world_idle(void)
 		return;
 	if (world.busy == 0)
 		check_mailboxes();
-	check_admission();
+	/* Threads apart leave the queue as it is when the pool ends. */
+	if (world.guarded)
+		check_admission();
 	check_leaders();
 	check_standbys();
 	check_neglect();
+	check_idle_class();
+	keeper_of_world_check();
 }
 
 void
