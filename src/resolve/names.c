@@ -279,7 +279,7 @@ names_answer(struct name *name, struct dns_answer *answer, uint64_t now_ms)
 	*answer = (struct dns_answer){.error = DNS_OK};
 	renewal_answer(r, &name->names->settings, name->answer.ttl_s,
 	    name->mode >= NAME_FOLLOWED, now_ms, &name->names->random);
-	if (!servers && name->answer.failed_family) {
+	if (name->mode == NAME_OF_MEMBERS && name->answer.failed_family) {
 		r->error = name->answer.failed_error;
 		r->failures++;
 	}

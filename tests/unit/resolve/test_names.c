@@ -604,6 +604,10 @@ a_target_has_the_addresses_that_came_along(void **state)
 	assert_true(is_at(n, "10.0.0.1"));
 	assert_int_equal(names_tick(s.names, 1000000), 0);
 	assert_int_equal(s.n, 1);
+	/* Half an answer is no error: a target needs one address. */
+	assert_false(answer_half(&s, n, "10.0.0.1", 3));
+	assert_int_equal(n->renewal.error, DNS_OK);
+	assert_int_equal(n->renewal.failures, 0);
 	names_free(s.names);
 }
 
