@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "commands/expiring.h"
 #include "commands/settings.h"
 #include "config/hint.h"
 #include "model/backend.h"
@@ -289,15 +290,24 @@ set_check_addr(
     struct call *call, struct server *server, const struct option *option)
 {
 	struct addr addr = {.sa.sa_family = AF_UNSPEC};
+	char subject[2 * CALL_NAME_SIZE + 32];
 	int port = -1;
 
 	if (strcmp(call_arg(call, 2), SETTING_FILE) != 0 &&
 	    !addr_parse_ip(call_arg(call, 2), &addr))
 		return err_set(
 		    call->err, "invalid addr '%s'", call_arg(call, 2));
-	return (strcmp(call_arg(call, 3), "port") != 0 ||
-	           parse_check_port(call, call_arg(call, 4), &port)) &&
-	       set_check_place(call, server, option, &addr, port);
+	if (strcmp(call_arg(call, 3), "port") != 0)
+		return set_check_place(call, server, option, &addr, port);
+	if (!parse_check_port(call, call_arg(call, 4), &port) ||
+	    !set_check_place(call, server, option, &addr, port))
+		return false;
+	/* The port is a setting of its own, which may be set for a time. */
+	snprintf(subject, sizeof(subject), "server %s/%s %s-port",
+	    server->backend->spec->name, server->spec->name,
+	    option->agent ? "agent" : "check");
+	expiring_overrule(call->env->expiring, call, subject);
+	return true;
 }
 
 static bool

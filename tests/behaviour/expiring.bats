@@ -333,3 +333,30 @@ print(len(ids), ids[0], ids[-1])')"
 	wait_for 10 weight_is 100
 	equal "waiting" 1 "$(ctl show expiring | wc -l)"
 }
+
+# Symptom: the port was put back.
+@test "expiring: a port that was set again with an address stays" {
+	start_app a
+	cat >"$T/lfproxy.ini" <<-END
+		[global]
+		log = stderr
+		admin = $ADMIN
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		check = connect interval=1h
+		server = a $(addr a)
+	END
+	launch_lfproxy -c "$T/lfproxy.ini"
+	ctl set server app/a check-port 91 for 1h
+	ctl set server app/a check-addr 127.0.0.2 port 91
+	shows "show expiring" 'check-port: 91, changed since by .*, stays: '
+	ctl set server app/a check-addr 127.0.0.3 for 1h
+	shows "show expiring" 'check-addr: 127.0.0.3 -> 127.0.0.2 in '
+	ctl set server app/a check-addr file
+	shows "show expiring" 'check-addr: 127.0.0.3, changed since by '
+	ctl set server app/a check-port 0
+	equal "drift" 0 "$(ctl show drift | grep -c -- '->')"
+	stop_lfproxy
+}
