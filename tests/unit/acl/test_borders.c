@@ -126,7 +126,8 @@ borders_have_the_addresses_of_their_ranges(void **state)
 
 			w.before = befores[i];
 			random_state = i * UNIT_N(sizes) + j;
-			draw_ranges(&w, sizes[j], sizes[j] < 1000 ? 0 : 12);
+			draw_ranges(
+			    &w, sizes[j], sizes[j] < 1000 ? 0 : BITS - 1);
 			b = make(&w);
 			check(&w, b);
 			acl_borders_unref(b);
@@ -176,11 +177,12 @@ set_flags(struct world *w, const struct range *range, bool has)
 	memset(&w->has[range->first], has, (size_t)1 << (BITS - range->bits));
 }
 
-/* Gives a random range other addresses. */
+/* Gives a random range other addresses.  shortest: the least bits of the range.
+ */
 static struct acl_borders *
-change(struct world *w, struct acl_borders *from)
+change(struct world *w, struct acl_borders *from, unsigned shortest)
 {
-	unsigned bits = (unsigned)(draw() % (BITS + 1));
+	unsigned bits = shortest + (unsigned)(draw() % (BITS + 1 - shortest));
 	struct range r = {.bits = bits}, within[5];
 	struct acl_prefix range;
 	struct acl_borders *b;
@@ -217,10 +219,10 @@ a_change_replaces_the_addresses_of_one_range(void **state)
 
 		w.before = befores[i];
 		random_state = i;
-		draw_ranges(&w, 40000, 12);
+		draw_ranges(&w, 40000, BITS - 1);
 		b = make(&w);
 		for (unsigned j = 0; j < 400; j++) {
-			b = change(&w, b);
+			b = change(&w, b, j < 390 ? 8 : 0);
 			if (j % 20 == 0)
 				check(&w, b);
 		}
