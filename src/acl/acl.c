@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "acl/discard.h"
 #include "acl/drafts.h"
 #include "base/atomics.h"
 #include "base/ensure.h"
@@ -56,8 +55,8 @@ acl_list_unref(struct acl_list *list)
 {
 	if (!list || --list->refs > 0)
 		return;
-	acl_content_discard(list->content);
-	acl_content_discard(list->added);
+	acl_content_free(list->content);
+	acl_content_free(list->added);
 	acl_drafts_drop(&list->drafts);
 	free(list->name);
 	free(list);
@@ -108,7 +107,7 @@ acl_list_name(const struct acl_list *list)
 static void
 free_content(void *content)
 {
-	acl_content_discard(content);
+	acl_content_free(content);
 }
 
 static void
@@ -383,7 +382,7 @@ acl_list_end_commit(struct acl_list *list, unsigned version,
 {
 	list->committing = false;
 	if (!acl_drafts_is_lent(&list->drafts, version)) {
-		acl_content_discard(entries);
+		acl_content_free(entries);
 		return ACL_NO_VERSION;
 	}
 	if (!sealed || !replace_all(list, entries, grace)) {

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "acl/discard.h"
 #include "base/ensure.h"
 
 bool
@@ -74,7 +73,7 @@ acl_drafts_clear(struct acl_drafts *drafts, unsigned version)
 
 	if (!empty)
 		return false;
-	acl_content_discard(*draft);
+	acl_content_free(*draft);
 	*draft = empty;
 	return true;
 }
@@ -86,7 +85,7 @@ acl_drafts_take(struct acl_drafts *drafts, unsigned version)
 	struct acl_content *taken = drafts->all[at];
 
 	for (unsigned i = 0; i < at; i++)
-		acl_content_discard(drafts->all[i]);
+		acl_content_free(drafts->all[i]);
 	drafts->n -= at + 1;
 	drafts->current = version;
 	memmove(drafts->all, drafts->all + at + 1,
@@ -98,6 +97,6 @@ void
 acl_drafts_drop(struct acl_drafts *drafts)
 {
 	if (drafts->n > 0)
-		acl_content_discard(
+		acl_content_free(
 		    acl_drafts_take(drafts, drafts->current + drafts->n));
 }

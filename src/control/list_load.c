@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "acl/discard.h"
 #include "base/atomics.h"
 #include "model/spec.h"
 
@@ -77,7 +76,7 @@ list_load_free(struct list_load *load)
 	for (size_t i = 0; i < load->n; i++) {
 		struct list_job *job = &load->jobs[i];
 
-		acl_content_discard(job->content);
+		acl_content_free(job->content);
 		acl_recipe_unref(job->recipe);
 		err_list_fini(&job->errors);
 	}

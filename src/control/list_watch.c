@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "acl/acl.h"
-#include "acl/discard.h"
 #include "acl/recipe.h"
 #include "model/model.h"
 
@@ -110,7 +109,7 @@ apply_list(struct watched_section *section, struct section_reading *reading)
 static void
 drop_list_reading(struct section_reading *reading)
 {
-	acl_content_discard(list_reading_of(reading)->content);
+	acl_content_free(list_reading_of(reading)->content);
 	acl_recipe_unref(list_reading_of(reading)->recipe);
 }
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "acl/discard.h"
 #include "acl/recipe.h"
 #include "model/spec.h"
 #include "tls/context.h"
@@ -247,7 +246,7 @@ static void
 visit_content(const struct visit *v, struct acl_content *content)
 {
 	if (v->kind == VISIT_FREE)
-		acl_content_discard(content);
+		acl_content_free(content);
 	else if (content)
 		acl_content_memory(content, v->use);
 }
