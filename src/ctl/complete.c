@@ -308,7 +308,13 @@ ctl_complete(const char *where, const char *const *words, FILE *out)
 	}
 	if (words[0] && strcmp(words[0], "import") == 0) {
 		/* The shell completes the name of the file. */
-		fputs(words[1] ? "" : "haproxy\nnginx\n", out);
+		bool checks =
+		    words[1] && strcmp(words[1], "--serve-check") == 0;
+
+		fputs(!words[1]             ? "--serve-check\nhaproxy\nnginx\n"
+		      : checks && !words[2] ? "haproxy\nnginx\n"
+		                            : "",
+		    out);
 		return;
 	}
 	if (words[0] && strcmp(words[0], "save") == 0) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "import/haproxy.h"
+#include "import/serve_check.h"
 
 /* Converts `stats socket PATH|ADDRESS [mode M] [level L] [user U] [group G]
  * ...`. */
@@ -41,6 +42,13 @@ stats_socket(struct hap_file *file, const struct hap_line *line)
 		arena_text_printf(
 		    arena, &options, " timeout=%s", file->stats_timeout);
 	address = hap_listen_address(arena, hap_word(line, 2), &reason);
+	if (file->source->serves && address &&
+	    strncmp(address, "unix:", 5) == 0) {
+		address = arena_printf(arena, "unix:%s%s", SERVE_RUN_DIR,
+		    strrchr(address, '/') + 1);
+		hap_lost(file, file->global, line, LOSS_OPERATORS,
+		    "the service's sockets are in %s", SERVE_RUN_DIR);
+	}
 	path =
 	    address && strncmp(address, "unix:", 5) == 0 ? address + 5 : NULL;
 	if (!path && (!address || (strncmp(address, "127.", 4) != 0 &&
@@ -103,6 +111,11 @@ lose_unknown_user(struct hap_file *file, const struct hap_line *line)
 	const char *word = hap_word(line, 0), *name = hap_word(line, 1);
 	bool user = strcmp(word, "user") == 0;
 
+	if ((user || strcmp(word, "group") == 0) && file->source->serves) {
+		hap_lost(file, file->global, line, LOSS_OPERATORS,
+		    "the service runs as " SERVE_USER);
+		return true;
+	}
 	if ((!user && strcmp(word, "group") != 0) || !file->source->may_read ||
 	    strchr(name, '$') ||
 	    (user ? value_has_user(name) : value_has_group(name)))

@@ -4,9 +4,11 @@
 #include "import/import.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "import/convert.h"
+#include "import/serve_check.h"
 #include "import/value.h"
 
 static const struct {
@@ -51,17 +53,46 @@ import_convert(enum import_kind kind, const struct import_source *source,
 	return result;
 }
 
+/* Does what import_convert does, and writes nothing that the service would not
+ * start with. */
 static enum import_result
-convert_file(enum import_kind kind, const char *path, FILE *out, FILE *errors)
+convert_checked(enum import_kind kind, const struct import_source *source,
+    FILE *out, FILE *errors)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *memory = open_memstream(&text, &n);
+	enum import_result result = IMPORT_FAILED;
+
+	if (!memory) {
+		fputs("lfproxyctl: import: out of memory\n", errors);
+		return IMPORT_FAILED;
+	}
+	result = import_convert(kind, source, memory, errors);
+	fclose(memory);
+	if (result != IMPORT_FAILED && !serve_check(text, n, errors))
+		result = IMPORT_FAILED;
+	if (result != IMPORT_FAILED)
+		fwrite(text, 1, n, out);
+	free(text);
+	return result;
+}
+
+static enum import_result
+convert_file(enum import_kind kind, const char *path, bool serves, FILE *out,
+    FILE *errors)
 {
 	struct arena arena = {NULL};
-	struct import_source source = {.file = path, .may_read = true};
+	struct import_source source = {
+	    .file = path, .may_read = true, .serves = serves};
 	enum import_result result = IMPORT_FAILED;
 
 	source.text = value_read_file(&arena, path, &source.n);
 	if (strcmp(path, "-") == 0)
 		source.file = "stdin";
-	if (source.text)
+	if (source.text && serves)
+		result = convert_checked(kind, &source, out, errors);
+	else if (source.text)
 		result = import_convert(kind, &source, out, errors);
 	else
 		fprintf(errors, "lfproxyctl: cannot read %s: %s\n", path,
@@ -81,11 +112,15 @@ enum import_result
 import_command(int argc, const char *const *argv, FILE *out, FILE *errors)
 {
 	size_t n = sizeof(kinds) / sizeof(kinds[0]), i = 0;
+	bool serves = argc > 0 && strcmp(argv[0], "--serve-check") == 0;
 
+	argc -= serves;
+	argv += serves;
 	while (i < n && argc > 0 && strcmp(argv[0], kinds[i].name) != 0)
 		i++;
 	if (i < n && argc == 2)
-		return convert_file((enum import_kind)i, argv[1], out, errors);
+		return convert_file(
+		    (enum import_kind)i, argv[1], serves, out, errors);
 	if (i == n && argc > 0)
 		fprintf(errors,
 		    "lfproxyctl: cannot import '%s'; the formats are haproxy, "
@@ -96,6 +131,7 @@ import_command(int argc, const char *const *argv, FILE *out, FILE *errors)
 		fputs("lfproxyctl: import: the FILE is missing; - is standard "
 		      "input\n",
 		    errors);
-	fputs("usage: lfproxyctl import haproxy|nginx FILE\n", errors);
+	fputs("usage: lfproxyctl import [--serve-check] haproxy|nginx FILE\n",
+	    errors);
 	return IMPORT_USAGE;
 }

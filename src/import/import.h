@@ -30,6 +30,7 @@ struct import_source {
 	const char *text;
 	size_t n;
 	bool may_read; /* whether files that the text names are read, too */
+	bool serves;   /* for the packaged service: its user and folders */
 };
 
 /* Writes the converted text to out, and to errors either the sum of its ledger
@@ -37,8 +38,8 @@ struct import_source {
 enum import_result import_convert(enum import_kind kind,
     const struct import_source *source, FILE *out, FILE *errors);
 
-/* Runs the command `import haproxy|nginx FILE`.  argv has the words behind
- * `import`; FILE may be `-` for standard input. */
+/* Runs the command `import [--serve-check] haproxy|nginx FILE`.  argv has the
+ * words behind `import`; FILE may be `-` for standard input. */
 enum import_result import_command(
     int argc, const char *const *argv, FILE *out, FILE *errors);
 

@@ -7,6 +7,7 @@
 
 #include "import/convert.h"
 #include "import/nginx.h"
+#include "import/serve_check.h"
 
 /* The folder of relative paths if the file's own is not known. */
 #define NGINX_DIR "/etc/nginx/"
@@ -23,6 +24,11 @@ nginx_put_user(struct ngx_file *file, const struct ngx_item *item)
 {
 	const char *user = ngx_word(item, 1), *group = ngx_word(item, 2);
 
+	if (file->source->serves) {
+		ngx_lost(file, file->global, item, LOSS_OPERATORS, NULL,
+		    "the service runs as " SERVE_USER);
+		return;
+	}
 	if (file->source->may_read &&
 	    (!value_has_user(user) || (*group && !value_has_group(group)))) {
 		ngx_lost(file, file->global, item, LOSS_OPERATORS, NULL,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "import/nginx.h"
+#include "import/serve_check.h"
 
 /* A server block that is being converted. */
 struct server_block {
@@ -459,6 +460,12 @@ ngx_log(struct ngx_file *file, struct ini_section *section,
 		arena_text_printf(arena, &text, "%s", word + strlen("/dev/"));
 	} else if (word[0] == '/' && !strchr(word, '$') &&
 	           doc_word(file->doc, word)) {
+		if (file->source->serves) {
+			word = arena_printf(arena, "%s%s", SERVE_LOG_DIR,
+			    strrchr(word, '/') + 1);
+			ngx_lost(file, section, item, LOSS_OPERATORS, NULL,
+			    "the service's files are in %s", SERVE_LOG_DIR);
+		}
 		arena_text_printf(arena, &text, "file=%s", word);
 	} else {
 		ngx_lost(file, section, item, LOSS_OPERATORS, NULL,

@@ -184,7 +184,7 @@ refuse() {
 }
 
 @test "import: a file that cannot be read is status 2, wrong words are 64" {
-	local usage="usage: lfproxyctl import haproxy|nginx FILE"
+	local usage="usage: lfproxyctl import [--serve-check] haproxy|nginx FILE"
 
 	run -2 --separate-stderr "$CTL" import haproxy "$T/none.cfg"
 	[[ $stderr == *"none.cfg: No such file"* ]]

@@ -393,3 +393,29 @@ import_quickly() {
 	equal "the status" 2 "$status"
 	! grep secret "$T/result" "$T/errors" || fail "it shows the file"
 }
+
+@test "importrows: --serve-check writes what the packaged service starts with" {
+	cat >"$T/in.cfg" <<-END
+		global
+		 user root
+		 group root
+		 stats socket $T/none/admin.sock level admin
+		listen a
+		 mode tcp
+		 timeout client 1m
+		 timeout server 1m
+		 bind 127.0.0.1:7000
+		 server s 10.0.0.1:80
+	END
+	run --separate-stderr "$CTL" import --serve-check haproxy "$T/in.cfg"
+	equal "the status ($stderr)" 0 "$status"
+	has "admin = /run/lfproxy/admin.sock level=admin"
+	lacks "^user"
+	lacks "^group"
+	sed -i 's|mode tcp|&\n bind 127.0.0.1:7001 ssl crt /none.pem|' "$T/in.cfg"
+	run --separate-stderr "$CTL" import --serve-check haproxy "$T/in.cfg"
+	equal "the status" 2 "$status"
+	equal "the output" "" "$output"
+	[[ $stderr == *"/none.pem"* ]] || fail "$stderr"
+	[[ $stderr == *"the service would not start with the result"* ]]
+}

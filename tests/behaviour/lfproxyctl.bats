@@ -257,7 +257,8 @@ offers() {
 	offers "a-frontend-of-a-long-name web app typed json desc no-maint up" \
 	    show stat
 	offers "-d -n" top
-	offers "haproxy nginx" import
+	offers "--serve-check haproxy nginx" import
+	offers "haproxy nginx" import --serve-check
 	offers "" import haproxy
 	offers "" show nonsense
 	[[ " $(ctl --complete | xargs) " == *" top "*" reload resolve set show "*" help "* ]]

@@ -25,7 +25,8 @@ struct made {
 static struct made
 convert(enum import_kind kind, const char *text, size_t n)
 {
-	const struct import_source source = {"/etc/in.cfg", text, n, false};
+	const struct import_source source = {
+	    "/etc/in.cfg", text, n, false, false};
 	struct made made = {.text = NULL};
 	FILE *out = open_memstream(&made.text, &made.n);
 	FILE *errors = open_memstream(&made.errors, &made.n_errors);
