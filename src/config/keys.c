@@ -31,7 +31,7 @@ STARTTLS_CHOICES;
 static const char *const frontend_scopes[] = {[BAND_SESSION] = "session",
     [BAND_PROXY] = "frontend",
     [BAND_SERVER] = "",
-    [BAND_SOURCE] = "source",
+    [BAND_SOURCE] = "client",
     NULL};
 
 CHOICES(on_no_hellos, ON_NO_HELLO_CLOSE, [ON_NO_HELLO_CONTINUE] = "continue",
@@ -287,7 +287,7 @@ static const struct key limit_options[] = {
         VALUE(limit_bytes), LIMITS(BANDWIDTH_MIN, BANDWIDTH_MAX),
         LIMIT(bytes), WITHOUT("any number")},
     {"per", "whether each client range, all clients together, or the clients of a list are counted",
-        VALUE(limit_per), LIMIT(per), DEFAULT("source")},
+        VALUE(limit_per), LIMIT(per), DEFAULT("client")},
     {"only", "the list of the clients that are counted",
         VALUE(limit_list), LIMIT(only), WITHOUT("all clients")},
     {"except", "the list of the clients that are not counted",

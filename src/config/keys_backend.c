@@ -35,7 +35,7 @@ CHOICES(on_downs,
     ON_DOWN_CLOSE, [ON_DOWN_KEEP] = "keep", [ON_DOWN_CLOSE] = "close");
 CHOICES(backend_scopes,
     BAND_SOURCE, [BAND_SESSION] = "session", [BAND_PROXY] = "backend",
-    [BAND_SERVER] = "server", [BAND_SOURCE] = "source");
+    [BAND_SERVER] = "server", [BAND_SOURCE] = "client");
 CHOICES(set_confirms, SET_CONFIRM_ALWAYS, [SET_CONFIRM_HALF] = "half",
     [SET_CONFIRM_OFF] = "off", [SET_CONFIRM_ALWAYS] = "always");
 STARTTLS_CHOICES;

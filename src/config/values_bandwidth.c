@@ -15,7 +15,8 @@
 static const char *const directions[] = {
     [BAND_IN] = "in", [BAND_OUT] = "out", NULL};
 
-/* Options of per=source: what makes a source, and the size of the table. */
+/* Options of per=client: the bits of a client range, and the size of the table.
+ */
 enum { PREFIX4, PREFIX6, SIZE, BAND_SOURCE_OPTIONS };
 
 static const struct {
@@ -66,7 +67,9 @@ static bool
 read_scope(struct reading *r, const char *text)
 {
 	const struct key *key = r->value->key;
-	unsigned scope = find_word(key->choices, text, strlen(text));
+	/* The former name is `source`. */
+	const char *word = strcmp(text, "source") == 0 ? "client" : text;
+	unsigned scope = find_word(key->choices, word, strlen(word));
 	char scopes[KEY_ALLOWED_SIZE];
 
 	if (!*text || !key->choices[scope])
@@ -162,7 +165,7 @@ put_bandwidth_limits(const struct reading *r)
 	return true;
 }
 
-/* Sets the options of the table that all limits per=source share. */
+/* Sets the options of the table that all limits per=client share. */
 static bool
 put_sources(const struct reading *r)
 {
@@ -173,7 +176,7 @@ put_sources(const struct reading *r)
 	for (unsigned i = 0; i < BAND_SOURCE_OPTIONS; i++) {
 		if (r->has_source[i] && r->scope != BAND_SOURCE)
 			return value_fail(r->value,
-			    "%s goes with per=source; leave it out",
+			    "%s goes with per=client; leave it out",
 			    source_options[i].name);
 		n[i] = r->has_source[i] ? r->source[i]
 		                        : source_options[i].otherwise;
@@ -184,7 +187,7 @@ put_sources(const struct reading *r)
 	               spec->prefix6 != n[PREFIX6] || spec->size != n[SIZE]))
 		return value_fail(r->value,
 		    "prefix4, prefix6 and size differ from the earlier line "
-		    "with per=source; write in= and out= in one line");
+		    "with per=client; write in= and out= in one line");
 	spec->prefix4 = (unsigned)n[PREFIX4];
 	spec->prefix6 = (unsigned)n[PREFIX6];
 	spec->size = n[SIZE];

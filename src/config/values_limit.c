@@ -121,13 +121,14 @@ parse_limit_per(const struct value *v)
 		l->per = LIMIT_PER_LIST;
 		return read_limit_list(v, &l->together);
 	}
-	if (strcmp(v->text, "source") == 0)
+	/* The former name is `source`. */
+	if (strcmp(v->text, "client") == 0 || strcmp(v->text, "source") == 0)
 		l->per = LIMIT_PER_SOURCE;
 	else if (strcmp(v->text, "frontend") == 0)
 		l->per = LIMIT_PER_FRONTEND;
 	else
 		return value_fail(v,
-		    "'%s' is unknown; allowed are source, frontend and "
+		    "'%s' is unknown; allowed are client, frontend and "
 		    "list:NAME",
 		    v->text);
 	return true;
@@ -142,7 +143,7 @@ print_limit_per(const struct shown *s, char out[VALUE_TEXT_SIZE])
 		return value_write(
 		    out, VALUE_LIST_PREFIX "%s", l->together.name);
 	return value_write(
-	    out, "%s", l->per == LIMIT_PER_FRONTEND ? "frontend" : "source");
+	    out, "%s", l->per == LIMIT_PER_FRONTEND ? "frontend" : "client");
 }
 
 static bool
@@ -192,7 +193,7 @@ find_contradiction(
 	if (l->per != LIMIT_PER_SOURCE &&
 	    (l->prefix4 != defaults->prefix4 ||
 	        l->prefix6 != defaults->prefix6 || l->size != defaults->size))
-		return "prefix4, prefix6 and size go with per=source: "
+		return "prefix4, prefix6 and size go with per=client: "
 		       "per=frontend and per=list count clients together; "
 		       "leave them out";
 	if ((l->together.name != NULL) + (l->only.name != NULL) +
@@ -289,7 +290,7 @@ print_limit(const struct shown *s, char out[VALUE_TEXT_SIZE])
 VALUE_TYPE(limit_rate, print_limit_rate, "1/s to 1000000/s, also /m and /h", 0);
 VALUE_TYPE(
     limit_bytes, print_limit_bytes, "1KiB/s to 100GiB/s, also /m and /h", 0);
-VALUE_TYPE(limit_per, print_limit_per, "source, frontend, list:NAME", 0);
+VALUE_TYPE(limit_per, print_limit_per, "client, frontend, list:NAME", 0);
 VALUE_TYPE(limit_table, value_print_string, NAME_ALLOWED, 0);
 VALUE_TYPE(limit_list, print_limit_list, "list:NAME", 0);
 VALUE_TYPE(limit_action, print_limit_action,

@@ -62,7 +62,7 @@ struct backend {
 	struct backend_state *state;
 	struct counters *counters; /* the state's */
 	struct gauge *sessions;    /* likewise */
-	struct limits *limits;     /* a bandwidth per=source; NULL: none */
+	struct limits *limits;     /* a bandwidth per=client; NULL: none */
 	/* Control thread only. */
 	struct lineup *prepared; /* made, but not published yet */
 	struct list changed;     /* in model.changed: a new lineup is due */

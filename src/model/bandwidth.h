@@ -52,7 +52,7 @@ enum band_scope {
 /* `bandwidth =` of a section, 0: no limit. */
 struct bandwidth_spec {
 	uint64_t rate[BAND_SCOPES][BAND_DIRECTIONS];
-	/* The sources of per=source, as in struct limit_spec. */
+	/* The sources of per=client, as in struct limit_spec. */
 	unsigned prefix4, prefix6;
 	uint64_t size;
 };
@@ -134,7 +134,7 @@ void bucket_give(struct bucket *bucket, uint64_t rate, uint32_t n);
  * the model has become PRESENT. */
 bool bandwidth_follow(const struct model *model, bool *ret_limited);
 
-/* Returns whether there is a limit per=source. */
+/* Returns whether there is a limit per=client. */
 static inline bool
 bandwidth_has_sources(const struct bandwidth_spec *spec)
 {

@@ -119,7 +119,7 @@ struct explained_access {
 /* What the limits by source contribute. */
 struct explained_limit {
 	bool limits; /* the frontend has some, and they are asked */
-	/* The limit that refuses the client, as `sessions=2 per=source`, the
+	/* The limit that refuses the client, as `sessions=2 per=client`, the
 	 * name of its table, and its place; NULL: none does. */
 	char *limit, *table, *file;
 	unsigned line;

@@ -76,7 +76,7 @@ limit_spec_text(const struct limit_spec *limit, char out[LIMIT_TEXT_SIZE])
 	len += (size_t)snprintf(out + len, LIMIT_TEXT_SIZE - len, "per=%s%s",
 	    limit->per == LIMIT_PER_LIST       ? "list:"
 	    : limit->per == LIMIT_PER_FRONTEND ? "frontend"
-	                                       : "source",
+	                                       : "client",
 	    limit->per == LIMIT_PER_LIST ? limit->together.name : "");
 	if (limit->only.name || limit->except.name)
 		snprintf(out + len, LIMIT_TEXT_SIZE - len, " %s=list:%s",
@@ -220,7 +220,7 @@ add_limit(struct limits *limits, const struct limit_spec *spec,
 	return l->table;
 }
 
-/* Appends the limit of a bandwidth per=source, if there is one.  name: that of
+/* Appends the limit of a bandwidth per=client, if there is one.  name: that of
  * the table, or NULL: memory is short.  Takes ownership of name.  Returns false
  * when memory is short. */
 static bool

@@ -8,9 +8,9 @@
  * count=all its connection counts for the rate.  A limit with
  * only= or except= does not apply to the other clients.
  *
- * A bandwidth per=source is a further limit, the last one.  That limit refuses
+ * A bandwidth per=client is a further limit, the last one.  That limit refuses
  * nothing: its table has the buckets of each source (model/bandwidth.h).  The
- * bandwidth per=source of a backend is the only limit of that backend.
+ * bandwidth per=client of a backend is the only limit of that backend.
  */
 #ifndef MODEL_LIMIT_H
 #define MODEL_LIMIT_H
@@ -40,7 +40,7 @@ struct limit {
 struct limits {
 	size_t n;            /* 1 to LIMITS_MAX, and 1 more for the bandwidth */
 	uint16_t with_bytes; /* bit n: limit n counts bytes */
-	/* The bandwidth per=source as a limit. */
+	/* The bandwidth per=client as a limit. */
 	struct limit_spec of_bandwidth;
 	struct limit all[];
 };
@@ -53,7 +53,7 @@ struct limit_answer {
 	uint32_t wait_ms;        /* how long it is delayed */
 };
 
-/* Returns whether the frontend has a limit, or a bandwidth per=source. */
+/* Returns whether the frontend has a limit, or a bandwidth per=client. */
 bool limits_are_needed(const struct frontend_spec *spec);
 
 /* The origin of lists and tables; each may be NULL. */
@@ -71,7 +71,7 @@ struct limit_origin {
 struct limits *limits_new(
     const struct frontend_spec *spec, const struct limit_origin *from);
 
-/* Makes the limits of a backend, which has a bandwidth per=source.  The table
+/* Makes the limits of a backend, which has a bandwidth per=client.  The table
  * of `before`, which may be NULL, is taken over if it has the same key.  Runs
  * on the control thread.  Returns NULL when memory is short. */
 struct limits *limits_new_of_backend(
@@ -106,7 +106,7 @@ void limits_charge(const struct limits *limits, uint16_t counted,
     uint64_t now_ns);
 
 /* Returns the buckets of the client's source, which stay until limits_leave or
- * limits_cancel; NULL: the bandwidth is not per=source, or the client does not
+ * limits_cancel; NULL: the bandwidth is not per=client, or the client does not
  * count there.  counted: that of its answer. */
 struct bucket *limits_buckets(const struct limits *limits, uint16_t counted,
     const struct endpoint *client);

@@ -100,7 +100,7 @@ const struct list_use *limit_spec_list(
 
 #define LIMIT_TEXT_SIZE 192
 
-/* Writes the bounds as `sessions=20 rate=10/s burst=30 per=source`.  Returns
+/* Writes the bounds as `sessions=20 rate=10/s burst=30 per=client`.  Returns
  * out. */
 const char *limit_spec_text(
     const struct limit_spec *limit, char out[LIMIT_TEXT_SIZE]);

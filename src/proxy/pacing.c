@@ -25,7 +25,7 @@ enum {
 	BUCKETS
 };
 
-/* A backend has one limit, its bandwidth per=source. */
+/* A backend has one limit, its bandwidth per=client. */
 #define ONLY_LIMIT ((uint16_t)1)
 
 /* The buckets that limit a direction, NULL where there is no limit, and their

@@ -48,7 +48,7 @@ struct pacing {
 	struct pace pace[2]; /* by the side that is read */
 	struct session *session;
 	/* The buckets of the client's source at the frontend and at the
-	 * backend, by direction; NULL: the bandwidth is not per=source, or its
+	 * backend, by direction; NULL: the bandwidth is not per=client, or its
 	 * table had no place.  at_backend is set only while the session has a
 	 * server. */
 	struct bucket *source, *at_backend;
@@ -77,7 +77,7 @@ pacing_find(const struct proxy *proxy, uint32_t pacing)
 }
 
 /* Gives the session a record if it is under a limit and has none, and lets it
- * take part in the backend's per=source.  To be called when the session has got
+ * take part in the backend's per=client.  To be called when the session has got
  * a server, or a reload has changed limits.  Returns false when memory is
  * short. */
 bool pacing_begin(struct session *s, struct pool_thread *self) MUST_CHECK;

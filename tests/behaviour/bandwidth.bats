@@ -123,7 +123,7 @@ from() {
 
 @test "bandwidth: sessions of a source share what it has" {
 	start_streams s
-	start_limited 'bandwidth = in=1MiB/s out=1MiB/s per=source prefix4=24' ''
+	start_limited 'bandwidth = in=1MiB/s out=1MiB/s per=client prefix4=24' ''
 	from 127.0.0.1 200000 200000
 	is_above 10 lf_bw_waits web FRONTEND
 	from 127.0.9.1 200000 200000
@@ -139,11 +139,11 @@ from() {
 # bats test_tags=covered
 @test "bandwidth: a source that waits does not hold up another, and a reload its sessions" {
 	start_streams s
-	start_limited 'bandwidth = out=1KiB/s per=source' ''
+	start_limited 'bandwidth = out=1KiB/s per=client' ''
 	begin 0 2000000
 	wait_for 10 is_session waits_out true
 	from 127.0.0.7 100 100
-	limited 'bandwidth = out=100MiB/s per=source' ''
+	limited 'bandwidth = out=100MiB/s per=client' ''
 	ctl reload
 	finishes
 	# The table has outlived the reload, and its sessions have left it.
@@ -157,7 +157,7 @@ from() {
 @test "bandwidth: a backend holds two sources apart, through both of its frontends" {
 	start_streams s
 	SECTIONS=$'[frontend other]\nlisten = 127.0.0.1:0\nbackend = app'
-	start_limited '' 'bandwidth = out=1KiB/s per=source'
+	start_limited '' 'bandwidth = out=1KiB/s per=client'
 	begin 0 2000000
 	wait_for 10 is_session waits_out true
 	from 127.0.0.7 100 100
@@ -172,7 +172,7 @@ from() {
 	    *"limit    backend_source out=1KiB/s"* ]]
 	kill "$SECOND"
 	wait_for 10 has_sessions 1 app/backend/bandwidth 127.0.0.1
-	limited '' 'bandwidth = out=100MiB/s per=source'
+	limited '' 'bandwidth = out=100MiB/s per=client'
 	ctl reload
 	finishes
 	# The table has outlived the reload, and its sessions have left it.
@@ -194,12 +194,12 @@ entries() {
 
 # A session from before the reload has no part in the table.
 # bats test_tags=covered
-@test "bandwidth: a reload that adds per=source to a backend limits each session for itself" {
+@test "bandwidth: a reload that adds per=client to a backend limits each session for itself" {
 	start_streams s
 	start_limited '' ''
 	begin 0 40000000000
 	wait_for 10 is_session bandwidth_out 0
-	limited '' 'bandwidth = out=1KiB/s per=source'
+	limited '' 'bandwidth = out=1KiB/s per=client'
 	ctl reload
 	wait_for 10 is_session waits_out true
 	equal entries 0 "$(entries app/backend/bandwidth)"
@@ -212,12 +212,12 @@ no_sessions_in() {
 
 # A session from before the reload has no part in the table.
 # bats test_tags=covered
-@test "bandwidth: a reload that adds per=source limits each session for itself" {
+@test "bandwidth: a reload that adds per=client limits each session for itself" {
 	start_streams s
 	start_limited '' ''
 	begin 0 40000000000
 	wait_for 10 is_session bandwidth_out 0
-	limited 'bandwidth = out=1KiB/s per=source' ''
+	limited 'bandwidth = out=1KiB/s per=client' ''
 	ctl reload
 	wait_for 10 is_session waits_out true
 	equal entries 0 "$(ctl show table web/bandwidth | grep -c '^0x' || true)"
@@ -227,7 +227,7 @@ no_sessions_in() {
 # With one place in the table the second source is not counted.
 @test "bandwidth: a session without a place in the table of sources is limited as well" {
 	start_streams s
-	start_limited 'bandwidth = out=1KiB/s per=source size=1' ''
+	start_limited 'bandwidth = out=1KiB/s per=client size=1' ''
 	begin 0 2000000
 	wait_for 10 is_session waits_out true
 	"$TOOLS/streamer" client "$(listening web)" --bind 127.0.0.7:0 --up 0 \

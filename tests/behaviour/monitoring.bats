@@ -57,7 +57,7 @@ start_monitored() {
 		[frontend web]
 		listen = 127.0.0.1:0
 		listen = 127.0.0.1:0 tls=public
-		limit = rate=1000/s per=source
+		limit = rate=1000/s per=client
 		backend = app
 		[backend app]
 		check = connect

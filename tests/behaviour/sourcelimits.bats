@@ -100,7 +100,7 @@ reload() {
 	counts web dcon 2
 	# They were no sessions.
 	counts web stot 4
-	wait_for 10 lfproxy_said "frontend web: a client from 127\.0\.0\.1 is beyond the limit 'sessions=2 per=source' for its sessions, .*lfproxy\.ini:[0-9]+"
+	wait_for 10 lfproxy_said "frontend web: a client from 127\.0\.0\.1 is beyond the limit 'sessions=2 per=client' for its sessions, .*lfproxy\.ini:[0-9]+"
 	end one
 	value_is conn_cur web 127.0.0.1 0
 	takes '2 served' web 2 --source 127.0.0.1
@@ -234,19 +234,19 @@ column_is() {
 
 @test "source limits: a limit that refuses no client is told with its line" {
 	LISTS=$'[list l]\nentry = 10.0.0.0/8' limits "web
-limit = sessions=30 per=source
-limit = sessions=20 rate=10/s per=source
-limit = rate=36000/h burst=50 per=source
-limit = rate=9/s burst=50 per=source
-limit = sessions=40 per=source prefix4=24
+limit = sessions=30 per=client
+limit = sessions=20 rate=10/s per=client
+limit = rate=36000/h burst=50 per=client
+limit = rate=9/s burst=50 per=client
+limit = sessions=40 per=client prefix4=24
 limit = sessions=50 only=list:l
 limit = rate=5/s action=delay=1s
 limit = sessions=50 only=list:l action=drop"
 	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
 	n=$(grep -n 'sessions=30' "$T/lfproxy.ini")
 	n=${n%%:*}
-	[[ $output == *":$n: warning: [frontend web]: the limit 'sessions=30 per=source' refuses no client: 'sessions=20 rate=10/s burst=10 per=source' on line $((n + 1)) is not higher"* ]]
-	[[ $output == *":$((n + 2)): warning: "*"'rate=36000/h burst=50 per=source' refuses no client: "*" on line $((n + 1)) "* ]]
+	[[ $output == *":$n: warning: [frontend web]: the limit 'sessions=30 per=client' refuses no client: 'sessions=20 rate=10/s burst=10 per=client' on line $((n + 1)) is not higher"* ]]
+	[[ $output == *":$((n + 2)): warning: "*"'rate=36000/h burst=50 per=client' refuses no client: "*" on line $((n + 1)) "* ]]
 	[[ $output == *":$((n + 3)): warning: "*"'rate=9/s "* ]] && fail "$output"
 	[[ $output == *":$((n + 7)): warning: "*" on line $((n + 5)) is not higher"* ]]
 	equal warnings 3 "$(grep -c 'warning: ' <<<"$output")"
@@ -411,7 +411,7 @@ assert "more often than a limit allows" in text, text'
 	takes '4 served' rest 4 --source 127.9.0.1
 	stays three '1 served, 1 reset' rest 2 --source 127.0.0.1
 	run -0 ctl explain 127.0.0.1 rest
-	[[ $output == *"by 'sessions=1 per=source except=list:office'"* ]]
+	[[ $output == *"by 'sessions=1 per=client except=list:office'"* ]]
 	# The members are those of the moment.
 	ctl add acl office 127.0.0.1
 	takes '4 served' rest 4 --source 127.0.0.1
@@ -435,9 +435,9 @@ assert "more often than a limit allows" in text, text'
 	takes '1 reset' web 1 --source 127.0.0.1
 	takes '1 served' web 1 --source 127.0.0.2
 	counts web lf_limited 1
-	wait_for 10 lfproxy_said "beyond the limit 'bytes=1KiB/h per=source' for its bytes"
+	wait_for 10 lfproxy_said "beyond the limit 'bytes=1KiB/h per=client' for its bytes"
 	run -0 ctl explain 127.0.0.1 web
-	[[ $output == *"refused for its bytes by 'bytes=1KiB/h per=source'"* ]]
+	[[ $output == *"refused for its bytes by 'bytes=1KiB/h per=client'"* ]]
 	ctl set table web key 127.0.0.1 data.bytes_left 500
 	takes '1 served' web 1 --source 127.0.0.1
 	# A delay ends when bytes have grown back, here at once.
@@ -528,14 +528,14 @@ no_sessions_in() {
 	[[ $output == *'  limit    none is reached'* ]]
 	stays one '2 served' web 2
 	run -0 ctl explain 127.0.0.1 web
-	[[ $output == *"  limit    refused for its sessions by 'sessions=2 per=source' in $T/lfproxy.ini:$n: tarpit=9s"$'\n'* ]]
+	[[ $output == *"  limit    refused for its sessions by 'sessions=2 per=client' in $T/lfproxy.ini:$n: tarpit=9s"$'\n'* ]]
 	[[ $output == *'  server   none: it is beyond a limit'* ]]
 	end one
 	value_is conn_cur web 127.0.0.1 0
 	takes '1 served' web 1
 	value_is conn_cur web 127.0.0.1 0
 	run -0 ctl explain 127.0.0.1 web
-	[[ $output == *"  limit    refused for its rate by 'rate=1/h burst=3 per=source' in $T/lfproxy.ini:$((n + 1)): reset"* ]]
+	[[ $output == *"  limit    refused for its rate by 'rate=1/h burst=3 per=client' in $T/lfproxy.ini:$((n + 1)): reset"* ]]
 	ctl explain 127.0.0.1 web json | python3 -c '
 import json, sys
 x, = json.load(sys.stdin)

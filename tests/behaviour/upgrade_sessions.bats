@@ -269,7 +269,7 @@ has_met_maxconn() {
 # bats test_tags=covered
 @test "upgrade: a limit by source holds before the sessions have come" {
 	take_over "left counts=0 passed=1 passed=0 end" '' \
-	    -e 's/^\[frontend web\]/&\nlimit = sessions=9 per=source/'
+	    -e 's/^\[frontend web\]/&\nlimit = sessions=9 per=client/'
 	step counts=0
 	step passed=1
 	pause 0.3
@@ -427,7 +427,7 @@ has_met_maxconn() {
 @test "upgrade: a client that is delayed waits on, and counts with its source" {
 	slow_server s
 	begin_with s
-	sed -i 's/^backend = app/&\nlimit = sessions=2 rate=20\/m burst=1 per=source action=delay/' \
+	sed -i 's/^backend = app/&\nlimit = sessions=2 rate=20\/m burst=1 per=client action=delay/' \
 	    "$T/lfproxy.ini"
 	ctl reload
 	asks first one
@@ -467,7 +467,7 @@ print(*[int(n) + left for n in sys.argv[1:]])' "$before" "$(now_ms)"
 
 	slow_server s
 	begin_with s
-	sed -i 's/^backend = app/&\nsni = *.example.com backend=app\ntimeout_hello = 10m\nlimit = rate=6\/m burst=1 per=source action=delay/' \
+	sed -i 's/^backend = app/&\nsni = *.example.com backend=app\ntimeout_hello = 10m\nlimit = rate=6\/m burst=1 per=client action=delay/' \
 	    "$T/lfproxy.ini"
 	ctl reload
 	# One after the other without a pause: the delay ends 10 s after the

@@ -201,7 +201,7 @@ WORKS = {
     "bandwidth-100m": paced("100 MiB/s, per=frontend", BandSamples.mib100),
     "bandwidth-5g": paced("5 Gbit/s, per=frontend", BandSamples.gbit5),
     "bandwidth-source": paced(
-        "5 Gbit/s, per=source", BandSamples.gbit5_of_source,
+        "5 Gbit/s, per=client", BandSamples.gbit5_of_source,
         ("lfproxy", UNLIMITED, SLOW_CLIENT, SLOW_SERVER)),
     **{f"lists-{word}-{n}": lists(n, word == "accept")
        for word in ("accept", "refuse") for n in LIST_SIZES},

@@ -83,7 +83,7 @@ static const char config[] =
     "backend = app weight=10\n"
     "backend = raw weight=1\n"
     "pool = side\n"
-    "limit = sessions=1000 rate=1000/s per=source\n"
+    "limit = sessions=1000 rate=1000/s per=client\n"
     "[backend app]\n"
     "balance = leastconn\n"
     "check = http path=/up interval=1h\n"

@@ -255,7 +255,7 @@ what_was_set_is_printed(void **state)
 	    "bandwidth = in=8KiB/s per=server\n");
 	assert_prints(FRONTEND BACKEND
 	    "bandwidth = in=8k/s per=source prefix4=24 size=1k\n",
-	    "\nbandwidth = in=8KiB/s per=source prefix4=24 prefix6=64 "
+	    "\nbandwidth = in=8KiB/s per=client prefix4=24 prefix6=64 "
 	    "size=1k\n");
 	assert_prints(
 	    "[global]\nlog = off\n" FRONTEND BACKEND, "\nlog = off\n");
@@ -287,16 +287,16 @@ what_was_set_is_printed(void **state)
 	    "\ndeny = 10.1.2.3\ndeny = unix\nallow = 10.0.0.0/8\ndeny = all\n"
 	    "on_deny = tarpit 10s\n");
 	assert_prints(FRONTEND
-	    "limit = sessions=20 rate=10 action=drop\n"
+	    "limit = sessions=20 rate=10 per=source action=drop\n"
 	    "limit = rate=7/m burst=2 per=frontend action=delay\n"
 	    "limit = prefix6=48 rate=7/h action=tarpit=5s size=2k\n" BACKEND,
-	    "\nlimit = sessions=20 rate=10/s count=accepted per=source "
+	    "\nlimit = sessions=20 rate=10/s count=accepted per=client "
 	    "prefix4=32 prefix6=64 "
 	    "action=drop size=1m\n"
 	    "limit = rate=7/m burst=2 count=accepted per=frontend prefix4=32 "
 	    "prefix6=64 "
 	    "action=delay=10s size=1m\n"
-	    "limit = rate=7/h count=accepted per=source prefix4=32 prefix6=48 "
+	    "limit = rate=7/h count=accepted per=client prefix4=32 prefix6=48 "
 	    "action=tarpit=5s size=2k\n");
 	assert_prints("[defaults]\non_deny = drop\n" FRONTEND BACKEND,
 	    "\n; allow is not set: any client\n; deny is not set: none\n"

@@ -230,7 +230,7 @@ a_limit_is_written_as_it_is_read(void **state)
 	(void)state;
 	specs[0] = limit_of(20, 10);
 	assert_string_equal(limit_spec_text(&specs[0], text),
-	    "sessions=20 rate=10/s burst=10 per=source");
+	    "sessions=20 rate=10/s burst=10 per=client");
 	specs[0] = limit_of(1048576, 1000000);
 	specs[0].burst = 1000000;
 	specs[0].per = LIMIT_PER_FRONTEND;
@@ -240,7 +240,7 @@ a_limit_is_written_as_it_is_read(void **state)
 	specs[0].bytes = (struct limit_bytes){.count = 5 << 20, .unit = 'h'};
 	specs[0].except.name = (char[]){"office"};
 	assert_string_equal(limit_spec_text(&specs[0], text),
-	    "bytes=5MiB/h per=source except=list:office");
+	    "bytes=5MiB/h per=client except=list:office");
 }
 
 static void
