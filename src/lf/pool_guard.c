@@ -7,7 +7,8 @@
 #include "lf/pool_internal.h"
 #include "lf/shard_internal.h"
 
-/* Calls that find no turn under way until the guard may sleep. */
+/* Calls that find no turn under way until the guard may sleep, while turns are
+ * long. */
 #define GUARD_IDLE 20
 
 static uint64_t
@@ -87,43 +88,78 @@ any_turn_under_way(const struct pool *pool)
 	return false;
 }
 
+/* Whether the shard needs no guard until its next turn. */
+static bool
+is_between_turns(const struct shard *shard)
+{
+	return promotion_token(shard->promotion) == TOKEN_HELD || /* [P18] */
+	       atomic_load_relaxed(&shard->policy) == POLICY_KERNEL;
+}
+
 /* False if a leader has just begun a turn, or any thread one that was declared
  * long; it may not have seen that the guard was about to sleep.  A thread in a
- * long turn does not hold the token, and the guard ends its SCHED_IDLE. */
+ * long turn does not hold the token, and the guard ends its SCHED_IDLE.
+ * An attempt that is bound to fail is not announced: it would cost leaders a
+ * call each time. */
 static bool
 guard_may_sleep(struct pool *pool)
 {
 	unsigned n = pool_shards(pool);
-	bool may = true;
 
 	if (++pool->guard_sleeps == 0)
 		pool->guard_sleeps = 1;
 	for (unsigned i = 0; i < n; i++) {
 		struct shard *s = pool->shards[i];
 
+		if (!is_between_turns(s))
+			return false;
 		(void)atomic_swap_seq(
 		    &s->unguarded, pool->guard_sleeps); /* [P18] */
-		may &=
-		    promotion_token(s->promotion) == TOKEN_HELD || /* [P18] */
-		    atomic_load_relaxed(&s->policy) == POLICY_KERNEL;
+		if (!is_between_turns(s))
+			return false;
 	}
-	return may &&
-	       atomic_load_seq(&pool->admission.running) == 0; /* [P18] */
+	return atomic_load_seq(&pool->admission.running) == 0; /* [P18] */
+}
+
+/* Whether no turn was long lately, and all alarms are watched: then the guard
+ * need not stay awake for the next turns, and may find a long one later.  met:
+ * the guard has just met a long turn. */
+static bool
+is_calm(struct pool *pool, uint64_t now_ns, bool met)
+{
+	unsigned n = pool_shards(pool);
+	bool calm = true;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct shard *s = pool->shards[i];
+
+		if (met)
+			atomic_store_relaxed(
+			    &s->calm_from_ns, now_ns + POLICY_LONG_SEEN_NS);
+		calm &= atomic_load_relaxed(&s->watched) &&
+		        now_ns >= atomic_load_relaxed(&s->calm_from_ns);
+	}
+	return calm;
 }
 
 bool
 pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns)
 {
 	unsigned n = pool_shards(pool), unattended = 0;
+	bool given = false;
 
 	pool_nice_guard(pool, now_ns);
 	for (unsigned i = 0; i < n; i++) {
-		if (shard_guard(pool->shards[i], now_ns, limit_ns))
+		if (shard_guard(pool->shards[i], now_ns, limit_ns)) {
 			atomic_bump_own(&pool->guarded, UINT64_C(1));
+			given = true;
+		}
 		unattended += atomic_load_relaxed(&pool->shards[i]->unattended);
 	}
 	if (unattended > 0 && lend_parked(pool, unattended) > 0)
 		lend_leader(pool);
+	if (is_calm(pool, now_ns, given || unattended > 0))
+		return !guard_may_sleep(pool);
 	if (any_turn_under_way(pool)) {
 		atomic_store_relaxed(&pool->guard_idle, 0u);
 		return true;

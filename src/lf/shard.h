@@ -45,9 +45,12 @@ struct batch {
 	uint64_t called_ns;       /* when a leader last called a follower */
 	uint64_t ranked_ns; /* when a leader last looked for a better class */
 	uint64_t alarm_ns;  /* when the alarm goes off; 0: it was stopped */
-	uint64_t sleep_ns;  /* how long the leader sleeps, on average */
-	uint64_t woke_ns;   /* when the leader's last sleep ended */
-	bool slept;         /* the last wait was a sleep as leader */
+	/* How long the leader sleeps, on average, after a sleep that was short,
+	 * and after a long one; and which the last one was. */
+	uint64_t sleep_ns[2];
+	bool slept_long;
+	uint64_t woke_ns; /* when the leader's last sleep ended */
+	bool slept;       /* the last wait was a sleep as leader */
 	/* The guard's sleep in which the alarm was set. */
 	uint32_t alarm_sleep;
 
@@ -84,6 +87,9 @@ struct shard {
 	uint32_t homes;    /* threads whose home is this shard */
 	uint32_t parallel; /* how many of these have a CPU */
 	uint32_t watched;  /* the guard watches the alarm */
+	/* From then on no turn is expected to be long, unless the guard meets
+	 * one.  The guard writes, relaxed. */
+	uint64_t calm_from_ns;
 	/* When a turn longer than POLICY_LONG_NS last ended; 0: never.  Any
 	 * thread writes, relaxed. */
 	uint64_t long_ns;

@@ -8,8 +8,17 @@
 
 #define NS_PER_S 1000000000u
 
-/* Sleeps that are this long on average seldom outlast an alarm. */
-#define SHORT_SLEEP_NS (SHARD_ALARM_NS / 8)
+/* Sleeps that take this part of an alarm on average seldom outlast it.  An
+ * alarm that goes off while the leader sleeps costs some six calls. */
+#define SHORT_SLEEP 3
+
+static uint64_t
+alarm_length_ns(const struct shard *shard, uint64_t now_ns)
+{
+	return now_ns < atomic_load_relaxed(&shard->calm_from_ns)
+	           ? SHARD_ALARM_NS
+	           : SHARD_CALM_ALARM_NS;
+}
 
 void
 shard_alarm_open(struct shard *shard)
@@ -44,15 +53,17 @@ shard_set_alarm(struct shard *shard, uint64_t now_ns)
 {
 	struct batch *b = &shard->batch;
 	uint32_t sleep = atomic_load_relaxed(&shard->unguarded);
+	uint64_t length_ns = alarm_length_ns(shard, now_ns);
 
 	if (!atomic_load_relaxed(&shard->watched) || sleep == 0)
 		return 0;
 	if (sleep == b->alarm_sleep &&
-	    now_ns + SHARD_ALARM_NS / 2 < b->alarm_ns)
+	    now_ns + length_ns / 4 * 3 < b->alarm_ns &&
+	    b->alarm_ns <= now_ns + length_ns)
 		return sleep;
 	b->alarm_sleep = sleep;
-	b->alarm_ns = now_ns + SHARD_ALARM_NS;
-	return arm(shard, SHARD_ALARM_NS) ? sleep : 0;
+	b->alarm_ns = now_ns + length_ns;
+	return arm(shard, length_ns) ? sleep : 0;
 }
 
 void
@@ -60,7 +71,9 @@ shard_stop_alarm(struct shard *shard, uint64_t now_ns)
 {
 	struct batch *b = &shard->batch;
 
-	if (now_ns >= b->alarm_ns || b->sleep_ns < SHORT_SLEEP_NS)
+	if (now_ns >= b->alarm_ns ||
+	    b->sleep_ns[b->slept_long] <
+	        alarm_length_ns(shard, now_ns) / SHORT_SLEEP)
 		return;
 	(void)arm(shard, 0);
 	b->alarm_ns = 0;

@@ -173,6 +173,9 @@ batch_enter(struct batch *b, int n, struct pool_thread *self)
 /* A longer sleep counts as this one. */
 #define SLEEP_MAX_NS (16 * NS_PER_MS)
 
+/* From here on a sleep is a long one. */
+#define SLEEP_LONG_NS NS_PER_MS
+
 /* A wait that is shorter than this, and a little more for each of its events,
  * has found events at once.  Taking an event costs some 110 ns. */
 #define FOUND_NS       10000u
@@ -199,17 +202,20 @@ measure_poll_gap(
 		atomic_store_relaxed(&shard->looked_ns, self->now_ns);
 }
 
-/* An average over about 8 sleeps. */
+/* Averages over about 8 sleeps.  While a server answers the leader sleeps
+ * shortly, until the next request often longer. */
 static void
 measure_sleep(struct batch *b, uint64_t from_ns, uint64_t now_ns)
 {
 	uint64_t ns = now_ns - from_ns;
+	uint64_t *average = &b->sleep_ns[b->slept_long];
 
 	b->slept = false;
 	b->woke_ns = now_ns;
 	if (ns > SLEEP_MAX_NS)
 		ns = SLEEP_MAX_NS;
-	b->sleep_ns += ns / 8 - b->sleep_ns / 8;
+	*average += ns / 8 - *average / 8;
+	b->slept_long = ns >= SLEEP_LONG_NS;
 }
 
 static int

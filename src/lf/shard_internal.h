@@ -76,19 +76,21 @@ bool shard_stand_by(struct shard *shard, struct pool_thread *self);
  * To wake the guard for each turn would cost more than most turns take.  While
  * the guard is asleep the holder of the token sets an alarm before it publishes
  * the token or gives it up, and stops it before it sleeps as leader.  Both are
- * system calls, so an alarm that has half of its time left is not set again,
- * and one is not stopped where sleeps are much shorter than it: the next turn
- * sets it again before it goes off.  So the
- * guard is woken, on the keeper's thread, when the shard may have been without
- * a leader for half of SHARD_ALARM_NS or longer.  Only the holder sets the
- * alarm or stops it.  An alarm that another holder has left makes the guard
- * look, nothing more.
+ * system calls, so an alarm that has three quarters of its time left is not set
+ * again, and one is not stopped where sleeps are much shorter than it: the next
+ * turn sets it again before it goes off.  So the guard is woken, on the
+ * keeper's thread, when the shard may have been without a leader for three
+ * quarters of the alarm's time or longer.  Only the holder sets the alarm or
+ * stops it.  An alarm that another holder has left makes the guard look,
+ * nothing more.
  *
  * The alarm may go off before the token is published, if the holder loses its
  * CPU meanwhile: then the guard finds the token held, and may go to sleep
  * again.  So sleeps have numbers; the holder compares those from before and
  * after, and an alarm that was set in a former sleep does not count. */
-#define SHARD_ALARM_NS 2000000u
+#define SHARD_ALARM_NS 1500000u
+/* The same where the guard has met no long turn for POLICY_LONG_SEEN_NS. */
+#define SHARD_CALM_ALARM_NS 4000000u
 
 /* Makes the alarm of a shard without a handle set, if the kernel has a
  * descriptor.  The guard is called where there is none, or it is not watched.

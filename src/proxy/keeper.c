@@ -106,7 +106,7 @@ look_at_pools(struct keeper *k, uint64_t now_ns)
 	for (size_t i = 0; i < k->pools_n; i++) {
 		if (k->alarm)
 			pool_alarm_gone_off(k->pools[i]);
-		working |= pool_guard(k->pools[i], now_ns, KEEPER_GUARD_NS);
+		working |= pool_guard(k->pools[i], now_ns, KEEPER_GAP_NS);
 	}
 	lock_release(&k->lock);
 	return working;

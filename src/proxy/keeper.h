@@ -45,8 +45,10 @@ void keeper_free(struct keeper *keeper);
  * never blocks.  NULL: does nothing. */
 void keeper_call(struct keeper *keeper, uint32_t reasons);
 
-/* The guard ends poll gaps that are longer than this. */
+/* How often the guard looks, and how long a poll gap has lasted when the guard
+ * ends it: so none lasts 2 ms while turns are long. */
 #define KEEPER_GUARD_NS NS_PER_MS
+#define KEEPER_GAP_NS   (NS_PER_MS / 4 * 3)
 
 /* In all that follows a keeper that is NULL does nothing, and moves. */
 

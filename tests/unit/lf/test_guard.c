@@ -98,9 +98,8 @@ start_resting(struct rig *rig)
 /* Runs a turn, with the guard's decision before or after the token is
  * published. */
 static void
-run_one(struct rig *rig, bool after)
+run_staged(struct rig *rig, bool after)
 {
-	start_resting(rig);
 	rig_fake(rig, run);
 	moment.after = after;
 	moment.rig = rig;
@@ -108,6 +107,13 @@ run_one(struct rig *rig, bool after)
 	atomic_store_release(&moment.armed, 1u);
 	rig_feed_each(rig, 0, 1);
 	assert_true(unit_wait(atomic_load_acquire(&moment.turns) == 1));
+}
+
+static void
+run_one(struct rig *rig, bool after)
+{
+	start_resting(rig);
+	run_staged(rig, after);
 }
 
 /* Symptom: a long turn right after a quiet time lasted although a follower was
@@ -206,6 +212,40 @@ an_alarm_that_is_watched_goes_off_and_nobody_is_called(void **state)
 	end_unguarded(&rig);
 }
 
+/* Symptom: the leader set the alarm and lost its CPU before the turn began; the
+ * alarm went off, and the guard, which met no turn, slept again. */
+static void
+an_alarm_that_went_off_before_its_turn_does_not_count(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	start_resting(&rig);
+	pool_alarm_watched(rig.pool, 0);
+	assert_true(guard_falls_asleep(&rig));
+	run_staged(&rig, false);
+	assert_true(moment.sleeps);
+	assert_int_equal(atomic_load_relaxed(&rig.guard_called), 1);
+	rig_finish(&rig);
+}
+
+/* Where all alarms are watched, and until it has met a long turn. */
+static void
+a_guard_sleeps_at_once_while_no_turn_is_long(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	start_resting(&rig);
+	assert_true(pool_guard(rig.pool, clock_now_ns(), UINT64_MAX / 2));
+	pool_alarm_watched(rig.pool, 0);
+	assert_false(pool_guard(rig.pool, clock_now_ns(), UINT64_MAX / 2));
+	begin_unguarded(&rig);
+	assert_true(pool_guard(rig.pool, clock_now_ns(), 0));
+	assert_true(pool_guard(rig.pool, clock_now_ns(), UINT64_MAX / 2));
+	end_unguarded(&rig);
+}
+
 /* Symptom: a thread that stood by began a long turn while the guard fell
  * asleep, and was left in SCHED_IDLE: the leader beside it held the token. */
 static void
@@ -285,6 +325,9 @@ main(void)
 	        a_guard_does_not_fall_asleep_once_a_long_turn_is_admitted),
 	    cmocka_unit_test(
 	        an_alarm_that_is_watched_goes_off_and_nobody_is_called),
+	    cmocka_unit_test(
+	        an_alarm_that_went_off_before_its_turn_does_not_count),
+	    cmocka_unit_test(a_guard_sleeps_at_once_while_no_turn_is_long),
 	    cmocka_unit_test(a_guard_that_watches_no_alarm_is_called),
 	    cmocka_unit_test(
 	        a_guard_does_not_fall_asleep_once_the_turn_is_to_begin),
