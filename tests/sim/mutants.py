@@ -188,7 +188,7 @@ MUTANTS = [
      "	    deadline_ms >= atomic_load_seq(&proxy->next_reap_ms)) /* [P17] */\n",
      "	    deadline_ms > 0) /* [P17] */\n"),
     ("an alarm is not set", "src/lf/shard_alarm.c",
-     "	return arm(shard, SHARD_ALARM_NS) ? sleep : 0;\n",
+     "	return arm(shard, length_ns) ? sleep : 0;\n",
      "	return sleep;\n"),
     ("a thread stays in SCHED_IDLE for all of a long turn",
      "src/lf/pool_guard.c", "	pool_nice_guard(pool, now_ns);\n", "	(void)now_ns;\n"),

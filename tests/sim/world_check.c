@@ -280,7 +280,7 @@ static uint64_t
 longest_neglect_ns(void)
 {
 	return (NEGLECT_LIMITS + NEGLECT_LOOKS) * GUARD_NS +
-	       (world.setup.alarms ? SHARD_ALARM_NS : 0);
+	       (world.setup.alarms ? SHARD_CALM_ALARM_NS : 0);
 }
 
 /* A leader that sleeps has no order and no handler to look at, however long
