@@ -308,7 +308,7 @@ ask_too_much(void)
 {
 	static const char help[] = "help;help;help;help;help;help;help;help\n";
 	uint64_t deadline = clock_now_ms() + 60000;
-	size_t sent = 0, refused = 0;
+	size_t sent = 0, refused = 0, answer = help_size();
 
 	assert_true(send(peer, "prompt\n", 7, 0) == 7);
 	/* Between two turns the client pauses: it may still have answers to
@@ -325,7 +325,7 @@ ask_too_much(void)
 			sent += 8;
 		}
 		ev_run(loop, EVRUN_NOWAIT);
-		assert_true(client->answer.size < 8192);
+		assert_true(client->answer.size <= answer);
 	}
 	assert_false(gone);
 	/* Or the loop would spin on the input that waits. */
