@@ -47,18 +47,6 @@ event_find(const char *name, enum event_kind *ret_kind)
 	return false;
 }
 
-const char *
-event_level_name(enum log_level level)
-{
-	static const char *const names[] = {[LOG_LEVEL_ERROR] = "error",
-	    [LOG_LEVEL_WARNING] = "warning",
-	    [LOG_LEVEL_INFO] = "info"};
-	_Static_assert(LOG_LEVEL_INFO + 1 == sizeof(names) / sizeof(names[0]),
-	    "a name each");
-
-	return names[level];
-}
-
 /* Puts the event into a place that has its number. */
 static void
 keep_event(struct kept *kept, const struct event *event)
@@ -82,14 +70,20 @@ keep_event(struct kept *kept, const struct event *event)
 	kept->event.text = memcpy(kept->texts + about_size, text, text_size);
 }
 
+static void
+event_about(const char *proxy, const char *part, char out[EVENT_ABOUT_SIZE])
+{
+	snprintf(out, EVENT_ABOUT_SIZE, "%s%s%s", proxy ? proxy : "",
+	    part ? "/" : "", part ? part : "");
+}
+
 void
 event_add_unlogged(enum event_kind kind, enum log_level level,
     const char *proxy, const char *part, const char *text)
 {
 	char about[EVENT_ABOUT_SIZE];
 
-	snprintf(about, sizeof(about), "%s%s%s", proxy ? proxy : "",
-	    part ? "/" : "", part ? part : "");
+	event_about(proxy, part, about);
 	keep_event(
 	    numbered_add(&events), &(struct event){.wall_us = clock_wall_us(),
 	                               .kind = kind,
@@ -113,7 +107,10 @@ void
 event_add(enum event_kind kind, enum log_level level, const char *proxy,
     const char *part, const char *fmt, ...)
 {
-	char text[EVENT_TEXT_SIZE];
+	char about[EVENT_ABOUT_SIZE], text[EVENT_TEXT_SIZE];
+	const struct log_subject subject = {.event = event_name(kind),
+	    .about = about,
+	    .is_alert = kind == EVENT_BACKEND_DOWN};
 	va_list ap;
 
 	if (skip_next) {
@@ -123,7 +120,8 @@ event_add(enum event_kind kind, enum log_level level, const char *proxy,
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	log_message(level, "%s", text);
+	event_about(proxy, part, about);
+	log_event(level, &subject, "%s", text);
 	event_add_unlogged(kind, level, proxy, part, text);
 }
 

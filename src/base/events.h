@@ -126,9 +126,6 @@ const char *event_name(enum event_kind kind);
 /* Finds a kind by its name.  Returns false if there is none. */
 bool event_find(const char *name, enum event_kind *ret_kind) MUST_CHECK;
 
-/* Returns "error", "warning" or "info". */
-const char *event_level_name(enum log_level level);
-
 /* Returns the memory of the events kept. */
 struct memory_use events_memory(void);
 

@@ -4,8 +4,9 @@
  * Lines go through bounded rings to writer threads, one for each target, so
  * that no other thread ever waits for a terminal, a pipe, a disk or a syslog
  * daemon.  When a ring is full a line is dropped and counted; the writer
- * reports how many.  Standard error is always there: messages go to it, before
- * log_start and after log_stop directly.
+ * reports how many.  Standard error is always there: messages go to it unless
+ * log_messages_to has been called, before log_start and after log_stop
+ * directly.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -32,6 +33,20 @@ void log_message(enum log_level level, const char *fmt, ...)
 #define log_error(...)   log_message(LOG_LEVEL_ERROR, __VA_ARGS__)
 #define log_warning(...) log_message(LOG_LEVEL_WARNING, __VA_ARGS__)
 #define log_info(...)    log_message(LOG_LEVEL_INFO, __VA_ARGS__)
+
+/* Returns "error", "warning" or "info". */
+const char *log_level_name(enum log_level level);
+
+/* What a message is about, for programs: fields of lines in JSON or logfmt. */
+struct log_subject {
+	const char *event; /* static: `server_down`; or "" */
+	const char *about; /* `app/a`; or "" */
+	bool is_alert; /* somebody has to act at once: syslog's severity 1 */
+};
+
+/* Does the same with a subject. */
+void log_event(enum log_level level, const struct log_subject *subject,
+    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* The state of log_limited for one kind of message; zeros to begin with. */
 struct log_limit {
@@ -80,6 +95,26 @@ void log_collect(void);
 /* Has every file reopened, for log rotation.  No line is lost; lines that were
  * logged before may go to either file.  Runs on the control thread. */
 void log_reopen(void);
+
+enum log_message_format {
+	LOG_MESSAGE_TEXT,
+	LOG_MESSAGE_JSON,
+	LOG_MESSAGE_LOGFMT
+};
+
+#define LOG_MESSAGE_TARGETS 8
+
+struct log_message_targets {
+	struct {
+		struct log_target *target;
+		enum log_message_format format;
+	} at[LOG_MESSAGE_TARGETS];
+	size_t n;
+};
+
+/* Has messages go there from now on; n == 0: to standard error, as text.  A
+ * target that is closed is left out.  Runs on the control thread. */
+void log_messages_to(const struct log_message_targets *targets);
 
 /* Starts the writer of standard error.  Returns false with err set if it cannot
  * be started. */

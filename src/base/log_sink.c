@@ -230,7 +230,7 @@ const char *
 log_sink_name(
     const struct log_sink_options *options, char out[LOG_SINK_NAME_SIZE])
 {
-	char address[LOG_SINK_NAME_SIZE - sizeof("syslog ")];
+	char address[LOG_SINK_NAME_SIZE - sizeof("syslog tcp:")];
 
 	if (options->kind == LOG_SINK_STDERR)
 		return strcpy(out, "standard error");
@@ -241,7 +241,8 @@ log_sink_name(
 		return out;
 	}
 	log_sink_address(options, address, sizeof(address));
-	snprintf(out, LOG_SINK_NAME_SIZE, "syslog %s", address);
+	snprintf(out, LOG_SINK_NAME_SIZE, "syslog %s%s",
+	    options->tcp ? "tcp:" : "", address);
 	return out;
 }
 
@@ -265,5 +266,6 @@ log_sink_same(
 	       a->daemon_port == b->daemon_port &&
 	       strcmp(a->daemon, b->daemon) == 0 &&
 	       a->facility == b->facility && a->rfc5424 == b->rfc5424 &&
+	       a->tcp == b->tcp && a->severities == b->severities &&
 	       strcmp(a->tag, b->tag) == 0 && strcmp(a->host, b->host) == 0;
 }

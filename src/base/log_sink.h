@@ -44,7 +44,8 @@ struct log_sink_options {
 	 * write. */
 	char path[LOG_PATH_MAX + 1];
 	uint32_t mode; /* shared, relaxed: see log_sink_set_mode */
-	/* A syslog daemon: AF_UNIX (datagrams), AF_INET or AF_INET6 (UDP). */
+	/* A syslog daemon: AF_UNIX (datagrams), AF_INET or AF_INET6 (UDP, or
+	 * TCP with tcp). */
 	struct sockaddr_storage addr;
 	socklen_t addr_len;
 	/* The daemon's name in place of addr, or "".  The writer looks the name
@@ -57,9 +58,14 @@ struct log_sink_options {
 	const char *(*look_up_error)(int error);
 	unsigned facility; /* 0 to 23, RFC 5424 section 6.2.1 */
 	bool rfc5424;      /* else RFC 3164 */
+	bool tcp;
+	bool severities; /* lines begin with theirs, as `<4>` */
 	char tag[LOG_TAG_MAX + 1];
 	char host[LOG_HOST_MAX + 1]; /* this host's name */
 };
+
+/* The most bytes of the header before a line for a syslog daemon. */
+#define LOG_HEADER_SIZE 256
 
 struct log_sink {
 	struct log_sink_options options;
@@ -73,6 +79,10 @@ struct log_sink {
 	int unknown;         /* an error for look_up_error, 0: none */
 	uint64_t look_up_ms; /* clock_now_ms */
 	uint64_t pause_ms;
+	/* For a daemon by TCP: the header of the line under way, and how much
+	 * of both was sent.  header_len 0: none is. */
+	char header[LOG_HEADER_SIZE];
+	size_t header_len, sent;
 };
 
 /* Opens the sink.  Returns false with err set when it cannot be opened.  A

@@ -8,7 +8,7 @@
  * the threads that log nor the other targets.  The writer retries a sink that
  * takes no lines; meanwhile the ring fills, and lines that do not fit are
  * dropped and counted.  When lines go out again the writer reports how many
- * were dropped: on standard error by a line of its own, else by log_warning.
+ * were dropped: on standard error by a line of its own, else by log_about_log.
  *
  * log_writer.c calls log.c.
  */
@@ -54,6 +54,18 @@ extern struct log_target log_standard_error;
 
 /* Wakes the writer if it is asleep. */
 void log_target_wake(struct log_target *target);
+/* Logs a message about a target, which goes to standard error in any case. */
+void log_about_log(enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Writes a warning as a line for standard error, of LOG_LINE_MAX bytes at most.
+ * Returns its length. */
+size_t log_line(char *out, size_t size, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Messages no longer go to the target. */
+void log_messages_forget(const struct log_target *target);
+/* Returns whether log_limited would log now, and how many messages were left
+ * out since it did. */
+bool log_may(struct log_limit *limit, uint64_t *ret_left_out);
 /* Adds to the number of dropped lines. */
 void log_target_count_dropped(struct log_target *target, uint64_t lines);
 

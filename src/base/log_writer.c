@@ -53,8 +53,9 @@ reopen(struct log_target *t)
 
 	log_sink_name(&t->sink.options, name);
 	if (rc < 0)
-		log_warning("%s cannot be reopened: %s; lines still go to the "
-		            "one that was open",
+		log_about_log(LOG_LEVEL_WARNING,
+		    "%s cannot be reopened: %s; lines still go to the one that "
+		    "was open",
 		    name, strerror(-rc));
 	else if (t->sink.options.kind == LOG_SINK_FILE)
 		log_info("reopened %s", name);
@@ -69,6 +70,7 @@ wait_for_sink(struct log_target *t, int error)
 	struct timespec pause = {.tv_nsec = RETRY_MS * NS_PER_MS};
 	static struct log_limit limit;
 	char name[LOG_SINK_NAME_SIZE];
+	uint64_t left_out;
 
 	if (atomic_load_acquire(&t->stopping)) {
 		uint64_t now_ms = clock_now_ms();
@@ -86,10 +88,12 @@ wait_for_sink(struct log_target *t, int error)
 	/* A terminal or pipe that is gone does not come back. */
 	if (log_sink_is_stream(&t->sink))
 		return false;
-	log_limited(&limit, LOG_LEVEL_WARNING,
-	    "%s takes no lines: %s; they wait, and are dropped once %u do",
-	    log_sink_name(&t->sink.options, name),
-	    log_sink_error(&t->sink, error), RING_CELLS);
+	if (log_may(&limit, &left_out))
+		log_about_log(LOG_LEVEL_WARNING,
+		    "%s takes no lines: %s; they wait, and are dropped once "
+		    "%u do",
+		    log_sink_name(&t->sink.options, name),
+		    log_sink_error(&t->sink, error), RING_CELLS);
 	nanosleep(&pause, NULL);
 	return true;
 }
@@ -130,8 +134,8 @@ static void
 report_dropped(struct log_target *t)
 {
 	uint64_t dropped = atomic_load_relaxed(&t->dropped), n;
-	char line[128], name[LOG_SINK_NAME_SIZE];
-	int len;
+	char line[LOG_LINE_MAX], name[LOG_SINK_NAME_SIZE];
+	size_t len;
 
 	if (t->sink.lost > 0) {
 		log_target_count_dropped(t, t->sink.lost);
@@ -142,12 +146,11 @@ report_dropped(struct log_target *t)
 	if (n == 0)
 		return;
 	if (is_stderr(t)) {
-		len = snprintf(line, sizeof(line),
-		    "%slfproxy: warning: %llu log lines were dropped, the "
-		    "log's reader is too slow\n",
-		    log_severity(LOG_LEVEL_WARNING), (unsigned long long)n);
+		len = log_line(line, sizeof(line),
+		    "%llu log lines were dropped, the log's reader is too slow",
+		    (unsigned long long)n);
 		t->reported = dropped;
-		write_lines(t, line, (size_t)len);
+		write_lines(t, line, len);
 		return;
 	}
 	if (clock_now_ms() < t->report_after_ms &&
@@ -155,7 +158,8 @@ report_dropped(struct log_target *t)
 		return;
 	t->report_after_ms = clock_now_ms() + REPORT_MS;
 	t->reported = dropped;
-	log_warning("%llu log lines were dropped, %s did not take them in time",
+	log_about_log(LOG_LEVEL_WARNING,
+	    "%llu log lines were dropped, %s did not take them in time",
 	    (unsigned long long)n, log_sink_name(&t->sink.options, name));
 }
 
@@ -341,6 +345,7 @@ log_target_close(struct log_target *target)
 	if (!atomic_load_acquire(&log_standard_error.running) ||
 	    target == &log_standard_error || --target->users > 0)
 		return;
+	log_messages_forget(target);
 	while (*at != target)
 		at = &(*at)->next;
 	*at = target->next;
@@ -421,6 +426,8 @@ log_stop(void)
 
 	if (!atomic_load_acquire(&log_standard_error.running))
 		return true;
+	for (t = log_standard_error.next; t; t = t->next)
+		log_messages_forget(t);
 	for (t = log_standard_error.next; t; t = t->next)
 		stop_target(t);
 	until = in_a_second();

@@ -72,7 +72,7 @@ put_event(struct report *r, const struct event *e)
 	report_put(r, "number", "%" PRIu64, e->number);
 	report_put(
 	    r, "time", " %s", time_text(TIME_RFC3339, e->wall_us, 3, time));
-	report_put(r, "level", " %s", event_level_name(e->level));
+	report_put(r, "level", " %s", log_level_name(e->level));
 	report_put(r, "event", " %s", event_name(e->kind));
 	report_json_string(r, "about", e->about);
 	report_text(r, " %s", e->about[0] ? e->about : "-");

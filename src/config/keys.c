@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "config/keys_internal.h"
 #include "model/source_table.h"
@@ -42,6 +43,8 @@ CHOICES(splices, SPLICE_OFF, [SPLICE_AUTO] = "auto", [SPLICE_OFF] = "off");
 
 CHOICES(log_formats, LOG_LOGFMT, [LOG_TCPLOG] = "tcplog", [LOG_JSON] = "json",
     [LOG_LOGFMT] = "logfmt");
+CHOICES(message_formats, LOG_MESSAGE_LOGFMT, [LOG_MESSAGE_TEXT] = "text",
+    [LOG_MESSAGE_JSON] = "json", [LOG_MESSAGE_LOGFMT] = "logfmt");
 CHOICES(log_rfcs, LOG_RFC5424, [LOG_RFC3164] = "3164", [LOG_RFC5424] = "5424");
 /* The facilities by number (RFC 5424, section 6.2.1), with the names that
  * syslog.conf uses. */
@@ -69,6 +72,21 @@ static const struct key log_options[] = {
     {"facility", "which of the syslog daemon's logs is meant",
         CHOICE(facilities), ALLOWED("kern to ftp, or local0 to local7"),
         LOG(facility), DEFAULT("local0"), SYSLOG_ONLY},
+    {"tag", "the program's name in syslog",
+        VALUE(tag), LIMITS(0, LOG_TAG_MAX), LOG(tag), DEFAULT("lfproxy"),
+        SYSLOG_ONLY},
+    {"rfc", "which standard the datagrams follow",
+        CHOICE(log_rfcs), LOG(rfc), DEFAULT("3164"), SYSLOG_ONLY},
+    {.name = NULL}};
+
+static const struct key message_options[] = {
+    {"format", "how a message is written",
+        CHOICE(message_formats), LOG(format), DEFAULT("text")},
+    {"mode", "mode of a file that is made",
+        VALUE(mode), LOG(mode), DEFAULT("0640"), FILE_ONLY},
+    {"facility", "which of the syslog daemon's logs is meant",
+        CHOICE(facilities), ALLOWED("kern to ftp, or local0 to local7"),
+        LOG(facility), DEFAULT("daemon"), SYSLOG_ONLY},
     {"tag", "the program's name in syslog",
         VALUE(tag), LIMITS(0, LOG_TAG_MAX), LOG(tag), DEFAULT("lfproxy"),
         SYSLOG_ONLY},
@@ -126,6 +144,10 @@ static const struct key global_keys[] = {
     {"log", "where the access log goes, a line for each session",
         VALUE(log), GLOBAL(log), DEFAULT("stderr"), OPTIONS(log_options),
         REPEATABLE},
+    {"log_messages", "where messages for the operator go",
+        VALUE(message_log), GLOBAL(messages),
+        WITHOUT("stderr, in the format of a log there or at stdout"),
+        OPTIONS(message_options), REPEATABLE},
     {"user", "user to become once all sockets are bound",
         VALUE(user), GLOBAL(user), WITHOUT("the user who started lfproxy"), RESTART},
     {"group", "group to become once all sockets are bound",

@@ -77,7 +77,7 @@ extern const struct value_type type_duration, type_wait /* QUEUE_NEVER */,
 /* unsigned. */
 extern const struct value_type type_number, type_auto_number /* 0: auto */,
     type_percent, type_rate /* a second, 0: off */, type_sample,
-    type_tfo /* 0 or 1 */, type_seconds, type_dscp, type_mark;
+    type_message_log, type_tfo /* 0 or 1 */, type_seconds, type_dscp, type_mark;
 /* An enum, or something else of a fixed size. */
 extern const struct value_type type_choice, type_flag /* bool, a bare word */,
     type_switch /* bool */, type_sock_switch /* enum sock_switch */,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Targets of the access log: `stdout`, `stderr`, `off`, `file=/path`, `syslog`
- * and `syslog=ADDRESS`, each with its options.
+ * Targets of the access log and of messages: `stdout`, `stderr`, `off`,
+ * `file=/path`, `syslog` and `syslog=[tcp:]ADDRESS`, each with its options.
  */
 #include "config/values.h"
 
@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/text.h"
 
 #define LOCAL_DAEMON "unix:/dev/log"
 #define SYSLOG_PORT  ":514"
+#define TCP          "tcp:"
 
 static const char *const kinds[] = {[LOG_SINK_OFF] = "off",
     [LOG_SINK_STDOUT] = "stdout",
@@ -35,15 +37,21 @@ parse_daemon(const struct value *v, const char *where, struct log_spec *l)
 {
 	struct addr_name name;
 	char with_port[DRAFT_VALUE_MAX + sizeof(SYSLOG_PORT)];
-	size_t len = strlen(where);
-	bool complete = where[0] == '[' ? where[len - 1] != ']'
-	                                : strchr(where, ':') != NULL;
+	bool complete;
 	struct err err;
 
+	l->tcp = strncmp(where, TCP, strlen(TCP)) == 0;
+	if (l->tcp)
+		where += strlen(TCP);
+	complete = where[0] == '[' ? where[strlen(where) - 1] != ']'
+	                           : strchr(where, ':') != NULL;
 	snprintf(with_port, sizeof(with_port), "%s%s", where,
 	    complete ? "" : SYSLOG_PORT);
 	if (!addr_parse_name(with_port, &l->addr, &name, &err))
 		return value_fail(v, "%s", err.text);
+	if (l->tcp && l->addr.sa.sa_family == AF_UNIX)
+		return value_fail(v, "a daemon by TCP has a host: write "
+		                     "syslog=tcp:HOST:PORT");
 	l->port = name.port;
 	return !name.host[0] || value_set_string(v, &l->host, name.host);
 }
@@ -62,7 +70,8 @@ parse_where(const struct value *v, const char *where, struct log_spec *l)
 		if (where && !*where)
 			return value_fail(v,
 			    "the address is missing; write syslog=HOST:PORT, "
-			    "syslog=unix:/path, or syslog alone for /dev/log");
+			    "syslog=tcp:HOST:PORT, syslog=unix:/path, or "
+			    "syslog alone for /dev/log");
 		return parse_daemon(v, where ? where : LOCAL_DAEMON, l);
 	}
 	if (where)
@@ -123,6 +132,20 @@ parse_log(const struct value *v)
 }
 
 static bool
+parse_message_log(const struct value *v)
+{
+	const struct log_list *list = value_target(v);
+
+	if (strcmp(v->text, "off") == 0)
+		return value_fail(
+		    v, "messages cannot be switched off; name a target");
+	if (list->n == LOG_MESSAGE_TARGETS)
+		return value_fail(v, "messages go to %d targets at most",
+		    LOG_MESSAGE_TARGETS);
+	return parse_log(v);
+}
+
+static bool
 print_log(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct log_list *list = shown_source(s);
@@ -164,4 +187,6 @@ print_sample(const struct shown *s, char out[VALUE_TEXT_SIZE])
 
 VALUE_TYPE(log, print_log,
     "stdout, stderr, file=/path, syslog, syslog=ADDRESS or off", 0);
+VALUE_TYPE(message_log, print_log,
+    "stdout, stderr, file=/path, syslog or syslog=ADDRESS", 0);
 VALUE_TYPE(sample, print_sample, "1/1 to 1/1000000", 0);

@@ -285,6 +285,7 @@ control_start(struct control *control, struct err *err)
 	 * open them again. */
 	if (!accesslog_open(c->model, err))
 		return false;
+	log_messages_to(&c->model->messages);
 	server_followup_start(c);
 	rc = keeper_start(&c->proxy, c->grace);
 	if (rc < 0)

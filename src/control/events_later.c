@@ -16,7 +16,7 @@ write_event(const struct event *e, uint64_t number, FILE *out)
 	    EVENTS_LINE "number=%" PRIu64 "\tat=%" PRIu64
 	                "\tkind=%s\tlevel=%s\tabout=%s\ttext=%s\n",
 	    number, e->wall_us / 1000, event_name(e->kind),
-	    event_level_name(e->level), e->about, e->text);
+	    log_level_name(e->level), e->about, e->text);
 }
 
 void
@@ -42,7 +42,7 @@ read_level(const char *line)
 
 	(void)later_text(line, "level", name, sizeof(name));
 	for (int level = LOG_LEVEL_ERROR; level < LOG_LEVEL_INFO; level++)
-		if (strcmp(event_level_name((enum log_level)level), name) == 0)
+		if (strcmp(log_level_name((enum log_level)level), name) == 0)
 			return (enum log_level)level;
 	return LOG_LEVEL_INFO;
 }

@@ -154,12 +154,12 @@ try_server(const struct attempt *a, const struct server_spec *s)
 }
 
 static void
-try_logs(const struct attempt *a, const struct log_list *list)
+try_logs(const struct attempt *a, const char *key, const struct log_list *list)
 {
 	for (size_t i = 0; i < list->n; i++)
 		if (list->logs[i].kind == LOG_SINK_FILE)
 			try_to_append(
-			    a, list->logs[i].place, "log", list->logs[i].where);
+			    a, list->logs[i].place, key, list->logs[i].where);
 }
 
 static void
@@ -189,7 +189,8 @@ try_paths(const struct attempt *a, const struct spec *spec)
 	for (size_t i = 0; i < g->admin.n; i++)
 		try_unix(
 		    a, g->admin.all[i].place, "admin", &g->admin.all[i].addr);
-	try_logs(a, &g->log);
+	try_logs(a, "log", &g->log);
+	try_logs(a, "log_messages", &g->messages);
 	if (g->http.users)
 		(void)may(a, g->http.at.place, "http: users", g->http.users,
 		    R_OK, &read_advice);
@@ -198,7 +199,7 @@ try_paths(const struct attempt *a, const struct spec *spec)
 	for (size_t i = 0; i < spec->frontends_n; i++) {
 		const struct frontend_spec *f = &spec->frontends[i];
 
-		try_logs(a, &f->log);
+		try_logs(a, "log", &f->log);
 		for (size_t j = 0; j < f->listens_n; j++)
 			try_unix(a, f->listens[j].place, "listen",
 			    &f->listens[j].addr);

@@ -82,6 +82,7 @@ publish_model(struct transition *t)
 	model_publish(t->model, c->model);
 	checker_commit(c->checker);
 	c->model = t->model;
+	log_messages_to(&c->model->messages);
 	server_names_commit(c);
 }
 

@@ -193,6 +193,8 @@ free_one(void *arg)
 		model_for_each_backend (b, model)
 			backend_free(b);
 	backend_servers_free_gone(model);
+	for (size_t i = 0; i < model->messages.n; i++)
+		log_target_close(model->messages.at[i].target);
 	for (struct acl_list **l = model->lists; l && *l; l++)
 		acl_list_unref(*l);
 	free(model->frontends);

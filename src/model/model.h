@@ -27,6 +27,7 @@
 #define MODEL_MODEL_H
 
 #include "acl/acl.h"
+#include "base/log.h"
 #include "model/backend.h"
 #include "model/frontend.h"
 #include "model/removed.h"
@@ -67,6 +68,7 @@ struct model {
 	struct frontend **frontends; /* NULL ends them */
 	struct backend **backends;   /* likewise */
 	struct acl_list **lists;     /* likewise; in the order of the spec */
+	struct log_message_targets messages; /* closed with the model */
 	struct model_state *state;
 	struct list changed; /* backends that need a new lineup */
 	struct loops *loops; /* of the servers' present addresses */

@@ -78,10 +78,12 @@ static const struct field http_fields[] = {PART(http_spec, at, listen_fields),
 static const struct field global_fields[] = {
     PART(global_spec, admin, admin_list_fields),
     PART(global_spec, http, http_fields),
-    PART(global_spec, log, log_list_fields), FIELD(global_spec, TEXT, user),
-    FIELD(global_spec, TEXT, group), FIELD(global_spec, TEXT, chroot),
-    FIELD(global_spec, TEXT, node), FIELD(global_spec, TEXT, info_name),
-    FIELD(global_spec, TEXT, state_file), END};
+    PART(global_spec, log, log_list_fields),
+    PART(global_spec, messages, log_list_fields),
+    FIELD(global_spec, TEXT, user), FIELD(global_spec, TEXT, group),
+    FIELD(global_spec, TEXT, chroot), FIELD(global_spec, TEXT, node),
+    FIELD(global_spec, TEXT, info_name), FIELD(global_spec, TEXT, state_file),
+    END};
 
 static const struct field pool_fields[] = {FIELD(pool_spec, TEXT, name), END};
 

@@ -68,7 +68,8 @@ enum seccomp_mode { SECCOMP_OFF, SECCOMP_LOG, SECCOMP_ON, SECCOMP_AUTO };
 struct global_spec {
 	struct admin_list admin;
 	struct http_spec http;
-	struct log_list log;        /* the access log; messages go to stderr */
+	struct log_list log;        /* the access log */
+	struct log_list messages;   /* none: as the manual says */
 	char *user, *group;         /* to become after binding; NULL: stay */
 	char *chroot;               /* see control/root.h; NULL: none */
 	char *node;                 /* this host's name in `show info` */

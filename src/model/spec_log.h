@@ -14,17 +14,19 @@
 enum log_format { LOG_TCPLOG, LOG_JSON, LOG_LOGFMT };
 enum log_rfc { LOG_RFC3164, LOG_RFC5424 };
 
-/* `log = file=/var/log/x format=json`: one target of the access log. */
+/* `log = file=/var/log/x format=json`: one target of the access log, or of
+ * messages. */
 struct log_spec {
 	struct spec_place place;
 	enum log_sink_kind kind;
 	char *where;      /* as written: the path, the address, or NULL */
 	struct addr addr; /* of the syslog daemon */
-	char *host;    /* the daemon's name, and addr is AF_UNSPEC; or NULL */
-	unsigned port; /* with host */
-	enum log_format format;
-	unsigned sample;   /* one session in `sample` is logged */
-	uint32_t mode;     /* of a file that is made */
+	bool tcp;         /* to that */
+	char *host;      /* the daemon's name, and addr is AF_UNSPEC; or NULL */
+	unsigned port;   /* with host */
+	unsigned format; /* enum log_format or log_message_format */
+	unsigned sample; /* one session in `sample` is logged */
+	uint32_t mode;   /* of a file that is made */
 	unsigned facility; /* syslog: 0 to 23 */
 	enum log_rfc rfc;  /* syslog */
 	char *tag;         /* syslog */

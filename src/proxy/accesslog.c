@@ -206,6 +206,7 @@ sink_options(
 		o->daemon_port = (uint16_t)spec->port;
 		o->look_up = look_up_daemon;
 		o->look_up_error = addr_lookup_error;
+		o->tcp = spec->tcp;
 		o->facility = spec->facility;
 		o->rfc5424 = spec->rfc == LOG_RFC5424;
 		snprintf(o->tag, sizeof(o->tag), "%s", spec->tag);
@@ -239,9 +240,50 @@ open_logs(struct frontend *f, const struct spec *spec, struct err *err)
 	return true;
 }
 
+/* Returns the format of messages on standard error without `log_messages`: that
+ * of the access log there or on standard output, which a container's log
+ * merges. */
+static enum log_message_format
+stream_format(const struct log_list *list)
+{
+	static const enum log_message_format formats[] = {
+	    [LOG_TCPLOG] = LOG_MESSAGE_TEXT,
+	    [LOG_JSON] = LOG_MESSAGE_JSON,
+	    [LOG_LOGFMT] = LOG_MESSAGE_LOGFMT};
+
+	for (size_t i = 0; i < list->n; i++)
+		if (list->logs[i].kind == LOG_SINK_STDOUT ||
+		    list->logs[i].kind == LOG_SINK_STDERR)
+			return formats[list->logs[i].format];
+	return LOG_MESSAGE_TEXT;
+}
+
+static bool
+open_messages(struct log_message_targets *targets,
+    const struct global_spec *global, struct err *err)
+{
+	const struct log_spec standard = {
+	    .kind = LOG_SINK_STDERR, .format = stream_format(&global->log)};
+	const struct log_list *list = &global->messages;
+	const struct log_spec *specs = list->n > 0 ? list->logs : &standard;
+	struct log_sink_options options;
+
+	for (size_t i = 0; i < list->n + (list->n == 0); i++) {
+		sink_options(&specs[i], global->node, &options);
+		options.severities = true;
+		if (!log_target_open(
+		        &options, &targets->at[targets->n].target, err))
+			return false;
+		targets->at[targets->n++].format = specs[i].format;
+	}
+	return true;
+}
+
 bool
 accesslog_open(struct model *model, struct err *err)
 {
+	if (!open_messages(&model->messages, &model->spec->global, err))
+		return false;
 	for (size_t i = 0; i < model->spec->frontends_n; i++)
 		if (!open_logs(model->frontends[i], model->spec, err))
 			return false;

@@ -13,9 +13,9 @@
 #include "proxy/accesslog_line.h"
 #include "proxy/session.h"
 
-/* Opens the log targets of all frontends.  Runs on the control thread, after
- * log_start and before the model has sessions.  Returns false with err set when
- * a file cannot be opened. */
+/* Opens the targets of messages, and those of all frontends.  Runs on the
+ * control thread, after log_start and before the model has sessions.  Returns
+ * false with err set when a file cannot be opened. */
 bool accesslog_open(struct model *model, struct err *err);
 
 /* The last line of a session, not written yet. */

@@ -542,7 +542,8 @@ lfproxy_said() {
 }
 
 lfproxy_ready_or_ended() {
-	lfproxy_said '^(<6>)?lfproxy: .*ready' || ended "$LFPROXY_PID"
+	lfproxy_said '^(<6>)?lfproxy: .*ready' || ended "$LFPROXY_PID" ||
+	    lfproxy_said '"?message"?[:=]"?ready"?'
 }
 
 # launch_lfproxy ARGUMENT...: returns when it serves.  LIMIT: a command that
@@ -732,13 +733,16 @@ refused() {
 
 # -- the access log --
 
+# A message, as text, in JSON or in logfmt.
+MESSAGE='^lfproxy: |"message":|^time=[^ ]* level='
+
 # Sessions that ended, one line each: the log without lfproxy's messages.
 sessions() {
-	grep -v '^lfproxy: ' "$LFPROXY_LOG" || true
+	grep -Ev "$MESSAGE" "$LFPROXY_LOG" || true
 }
 
 sessions_ended() {
-	[ "$(grep -vc '^lfproxy: ' "$LFPROXY_LOG")" -ge "$1" ]
+	[ "$(grep -Evc "$MESSAGE" "$LFPROXY_LOG")" -ge "$1" ]
 }
 
 # session_like PATTERN: a session's line matches.

@@ -11,6 +11,7 @@ logging() {
 	{
 		printf '[global]\nadmin = %s\nnode = edge1\n' "$ADMIN"
 		printf 'log = %s\n' "$@"
+		printf '%s\n' "${GLOBAL:-}"
 		printf '[pool main]\nthreads = 2\n'
 		printf '[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n'
 		printf '%s\n[backend app]\nserver = a %s\n%s\n' \
@@ -445,7 +446,7 @@ let_go() {
 	fetch -o /dev/null "$(url)"
 	wait_for 10 at_least "$T/lfproxy.out" '^\{"time":.*"frontend":"web"' 2
 	stop_lfproxy
-	refute lfproxy_said '^\{'
+	refute lfproxy_said '"frontend":'
 	equal "lines" 2 "$(wc -l <"$T/lfproxy.out")"
 }
 
@@ -505,4 +506,116 @@ passed() {
 	fetch -o /dev/null "$(url)"
 	wait_for 10 at_least "$T/passed" "$TCPLOG" 2
 	stop_lfproxy
+}
+
+# messages TARGET...: sets GLOBAL.
+messages() {
+	GLOBAL=$(printf 'log_messages = %s\n' "$@")
+}
+
+# A server that goes down, with the last server of its backend.
+lose_the_server() {
+	BACKEND='check = connect interval=100ms fall=2' logging off
+	end a
+	wait_for 10 eval '"$CTL" -S "$ADMIN" show events | grep -q backend_down'
+}
+
+@test "log: messages go to a syslog daemon with their severity" {
+	receive local "unix:$T/log.sock"
+	start_app a
+	messages "syslog=unix:$T/log.sock" stderr
+	lose_the_server
+	wait_for 10 has_line local \
+	    '^<30>[A-Z].* lfproxy\[[0-9]*\]: ready$'
+	wait_for 10 has_line local \
+	    '^<28>.*: warning: server app/a is down: '
+	wait_for 10 has_line local \
+	    '^<25>.*: error: backend app has no usable server'
+}
+
+@test "log: messages in JSON name event and server" {
+	start_app a
+	messages "file=$T/messages format=json" "stderr format=logfmt"
+	lose_the_server
+	wait_for 10 at_least "$T/messages" backend_down 1
+	stop_lfproxy
+	python3 -B "$ROOT/tests/behaviour/logtool.py" read json \
+	    <"$T/messages" >"$T/records"
+	has_match '"about": "app/a", "event": "server_down", "level": "warning"' \
+	    "$T/records"
+	has_match '"about": "app", "event": "backend_down", "level": "alert"' \
+	    "$T/records"
+	sed '/^lfproxy: /d' "$LFPROXY_LOG" |
+	    python3 -B "$ROOT/tests/behaviour/logtool.py" read logfmt \
+	        >"$T/records"
+	has_match '"event": "server_down"' "$T/records"
+}
+
+# A container engine puts both streams into one log.
+@test "log: beside an access log in JSON messages are JSON as well" {
+	start_app a
+	logging "stdout format=json"
+	fetch -o /dev/null "$(url)"
+	stop_lfproxy
+	sed '/^lfproxy: /d' "$LFPROXY_LOG" |
+	    python3 -B "$ROOT/tests/behaviour/logtool.py" read json >"$T/records"
+	has_match '"event": "start", "level": "info", "message": "ready"' \
+	    "$T/records"
+}
+
+@test "log: a reload changes where messages go" {
+	start_app a
+	logging off
+	sed -i "s|^node = .*|&\nlog_messages = file=$T/messages|" \
+	    "$T/lfproxy.ini"
+	"$CTL" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" disable server app/a
+	wait_for 10 at_least "$T/messages" \
+	    '^[0-9-]*T[0-9:.]*Z lfproxy: .*app/a' 1
+	refute lfproxy_said 'app/a .*maint'
+	sed -i /log_messages/d "$T/lfproxy.ini"
+	"$CTL" -S "$ADMIN" reload
+	"$CTL" -S "$ADMIN" enable server app/a
+	wait_for 10 lfproxy_said 'app/a'
+}
+
+@test "log: a syslog daemon by TCP gets lines with their length" {
+	receive remote tcp
+	start_app a
+	messages "syslog=tcp:$(addr remote) format=json" stderr
+	logging "syslog=tcp:$(addr remote) rfc=5424"
+	fetch -o /dev/null "$(url)?[1-3]" -H 'Connection: close'
+	wait_for 10 at_least "$T/remote.out" "^<134>1 .* edge1 .*$TCPLOG" 3
+	stop_lfproxy
+	wait_for 10 has_line remote '^<30>.* edge1 .*"event":"stop"'
+	equal "lines dropped" 0 "$(reported)"
+}
+
+@test "log: a syslog daemon by TCP that restarts gets the lines of its absence" {
+	local port
+
+	receive remote tcp
+	port=$(addr remote)
+	start_app a
+	logging "syslog=tcp:$port"
+	fetch -o /dev/null "$(url)"
+	wait_for 10 has_line remote "$TCPLOG"
+	end remote
+	fetch -o /dev/null "$(url)?[1-3]" -H 'Connection: close'
+	wait_for 10 lfproxy_said 'syslog tcp:.* takes no lines: Connection refused'
+	receive remote "tcp:${port##*:}"
+	wait_for 10 at_least "$T/remote.out" "$TCPLOG" 3
+	equal "lines dropped" 0 "$(dropped)"
+}
+
+# One that reads nothing holds neither sessions nor the stop.
+@test "log: a syslog daemon by TCP that hangs stops no session" {
+	receive remote tcp
+	start_streams a
+	logging "syslog=tcp:$(addr remote)" "file=$T/access.log"
+	stop_process "${PIDS[remote]}"
+	at_once 8000
+	wait_for 10 at_least "$T/access.log" "$TCPLOG" 8000
+	signal remote CONT
+	wait_for 20 accounted "$T/remote.out" "$TCPLOG" 8000
 }

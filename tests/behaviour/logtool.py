@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """The other end of the access log, for the behaviour tests.
 
-  logtool.py receive unix:PATH | udp   a syslog daemon: prints each datagram as
-                                       a line, the first bytes of others as
-                                       they are
+  logtool.py receive unix:PATH | udp | tcp[:PORT]
+                                       a syslog daemon: prints each datagram,
+                                       or each message of a counted stream
+                                       (RFC 6587), as a line
   logtool.py read json | logfmt        parses standard input strictly; prints
                                        each record as sorted JSON, fails on the
                                        first line that is none
@@ -14,9 +15,37 @@ import os
 import re
 import socket
 import sys
+import threading
+
+
+def put(data):
+    sys.stdout.buffer.write(data.replace(b"\n", b"\\n") + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def receive_stream(connection):
+    with connection, connection.makefile("rb") as stream:
+        while byte := stream.read(1):
+            length = b""
+            while byte != b" ":
+                if not byte.isdigit():
+                    raise ValueError("no length: %r" % (length + byte))
+                length += byte
+                byte = stream.read(1)
+            put(stream.read(int(length)))
+
+
+def receive_streams(port):
+    s = socket.create_server(("127.0.0.1", port))
+    print("listening on %s:%d" % s.getsockname(), flush=True)
+    while True:
+        threading.Thread(target=receive_stream, args=(s.accept()[0],),
+                         daemon=True).start()
 
 
 def receive(where):
+    if where.startswith("tcp"):
+        receive_streams(int(where[len("tcp:"):] or 0))
     if where == "udp":
         s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         s.bind(("127.0.0.1", 0))
@@ -31,9 +60,7 @@ def receive(where):
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
     print("listening on", name, flush=True)
     while True:
-        data = s.recv(65536)
-        sys.stdout.buffer.write(data.replace(b"\n", b"\\n") + b"\n")
-        sys.stdout.buffer.flush()
+        put(s.recv(65536))
 
 
 PAIR = re.compile(r'([a-z_]+)=("(?:[^"\\]|\\.)*"|[^\s"=\\]*)(?: |$)')

@@ -120,6 +120,7 @@ a_message_that_is_too_long_is_cut_and_stays_a_line(void **state)
 {
 	char text[3 * LOG_RECORD_SIZE], words[2 * LOG_RECORD_SIZE];
 	struct unit_stderr s;
+	size_t len;
 	int rc;
 
 	(void)state;
@@ -132,10 +133,10 @@ a_message_that_is_too_long_is_cut_and_stays_a_line(void **state)
 	end_log();
 	unit_stderr_end(&s, text, sizeof(text));
 	assert_int_equal(rc, 0);
-	assert_int_equal(strlen(text), 2 * LOG_RECORD_SIZE);
-	assert_int_equal(text[LOG_RECORD_SIZE - 1], '\n');
-	assert_int_equal(text[2 * LOG_RECORD_SIZE - 1], '\n');
-	assert_memory_equal(text, text + LOG_RECORD_SIZE, LOG_RECORD_SIZE);
+	len = strcspn(text, "\n") + 1;
+	assert_in_range(len, LOG_RECORD_SIZE * 4 / 5, LOG_RECORD_SIZE);
+	assert_int_equal(strlen(text), 2 * len);
+	assert_memory_equal(text, text + len, len);
 }
 
 static void
