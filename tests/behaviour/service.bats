@@ -210,7 +210,7 @@ file = $T/open/office" of_service
 	unit AmbientCapabilities=cap_net_bind_service
 	says_of
 	unit User=no-such-user
-	says_of "there is no user 'no-such-user'"
+	says_of "unknown user 'no-such-user'"
 	# Root without its rights.
 	unit User= CapabilityBoundingSet=cap_net_bind_service
 	echo 192.0.2.0/24 >"$T/office"
