@@ -136,7 +136,8 @@ print(*[session["state"] for session in json.load(sys.stdin)])')" = RELAYING ]
 agree_with_log() {
 	ctl show closed json >"$T/closed.json"
 	wait_for 10 logged "$(count)"
-	python3 - "$T/closed.json" "$LFPROXY_LOG" <<-'END'
+	sessions >"$T/sessions"
+	python3 - "$T/closed.json" "$T/sessions" <<-'END'
 		import json, sys
 		closed = {s["log_id"]: s for s in json.load(open(sys.argv[1]))}
 		lines = {}
@@ -154,7 +155,7 @@ agree_with_log() {
 }
 
 logged() {
-	[ "$(grep -c '^{' "$LFPROXY_LOG")" -eq "$1" ]
+	[ "$(sessions | wc -l)" -eq "$1" ]
 }
 
 # bats test_tags=covered
@@ -250,7 +251,7 @@ logged() {
 	done
 	wait_for 10 logged 12
 	has_closed 5
-	grep '^{' "$LFPROXY_LOG" | tail -5 | tac |
+	sessions | tail -5 | tac |
 	    python3 -c 'import json, sys
 for line in sys.stdin: print(json.loads(line)["id"])' >"$T/expected"
 	equal "the last five" "$(cat "$T/expected")" "$(closed log_id)"
