@@ -4,6 +4,8 @@
  */
 #include "acl/borders.h"
 
+#include <malloc.h>
+
 #include "base/mix.h"
 #include "unit.h"
 
@@ -230,6 +232,37 @@ a_change_replaces_the_addresses_of_one_range(void **state)
 	}
 }
 
+/* Borders of at most 64 bits have no lower halves until such a range comes. */
+static void
+the_first_range_of_more_than_64_bits_changes_no_other(void **state)
+{
+	const struct acl_prefix narrow = {{2, 0}, 64}, wide = {{7, 9}, 128};
+	struct acl_borders *from, *to;
+
+	(void)state;
+	mallopt(M_PERTURB, 0x5a);
+	from = acl_borders_new(1, false);
+	assert_non_null(from);
+	acl_borders_add(from, &narrow);
+	from = acl_borders_seal(from);
+	assert_non_null(from);
+	to = acl_borders_begin_change(from, &wide, 1, true);
+	assert_non_null(to);
+	acl_borders_add(to, &wide);
+	to = acl_borders_end_change(to, from, &wide);
+	assert_non_null(to);
+	assert_false(acl_borders_have(to, (struct acl_key){1, UINT64_MAX}));
+	assert_true(acl_borders_have(to, (struct acl_key){2, 0}));
+	assert_true(acl_borders_have(to, (struct acl_key){2, UINT64_MAX}));
+	assert_false(acl_borders_have(to, (struct acl_key){3, 0}));
+	assert_false(acl_borders_have(to, (struct acl_key){7, 8}));
+	assert_true(acl_borders_have(to, (struct acl_key){7, 9}));
+	assert_false(acl_borders_have(to, (struct acl_key){7, 10}));
+	acl_borders_unref(from);
+	acl_borders_unref(to);
+	mallopt(M_PERTURB, 0);
+}
+
 int
 main(void)
 {
@@ -237,6 +270,8 @@ main(void)
 	    cmocka_unit_test(borders_have_the_addresses_of_their_ranges),
 	    cmocka_unit_test(a_range_of_all_addresses_has_them),
 	    cmocka_unit_test(a_change_replaces_the_addresses_of_one_range),
+	    cmocka_unit_test(
+	        the_first_range_of_more_than_64_bits_changes_no_other),
 	};
 
 	unit_watchdog();
