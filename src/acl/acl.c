@@ -25,6 +25,7 @@ struct acl_list {
 	uint64_t published;          /* acl_content_ranges_digest; 0: nothing */
 	struct acl_drafts drafts;
 	bool committing; /* a commit has begun */
+	bool changing;   /* from acl_list_begin_changes on */
 	struct acl_view empty;
 };
 
@@ -236,10 +237,45 @@ acl_list_add(
 		return ACL_SHORT;
 	if (acl_content_get(list->added, range, &same))
 		return ACL_DONE;
+	if (list->changing)
+		return acl_content_insert_later(list->added, &entry)
+		           ? ACL_DONE
+		           : ACL_SHORT;
 	if (!acl_content_insert(list->added, &entry, &former))
 		return ACL_SHORT;
 	publish_change(&list->view->added, list->added, former, grace);
 	return ACL_DONE;
+}
+
+void
+acl_list_begin_changes(struct acl_list *list)
+{
+	list->changing = true;
+}
+
+/* Publishes the table of a content that has changed without one. */
+static bool
+renew(const struct acl_table **at, struct acl_content *content,
+    struct grace *grace)
+{
+	struct acl_table *former;
+
+	if (!content)
+		return true;
+	if (!acl_content_renew(content, &former))
+		return false;
+	if (former)
+		publish_change(at, content, former, grace);
+	return true;
+}
+
+bool
+acl_list_end_changes(struct acl_list *list, struct grace *grace)
+{
+	bool ok = renew(&list->view->read, list->content, grace);
+
+	list->changing = false;
+	return renew(&list->view->added, list->added, grace) && ok;
 }
 
 static bool
@@ -248,6 +284,17 @@ has_entry(const struct acl_content *content, const struct cidr *range)
 	struct acl_entry entry;
 
 	return content && acl_content_get(content, range, &entry);
+}
+
+static void
+delete_later(struct acl_list *list, const struct cidr *range, bool was_read,
+    bool was_added)
+{
+	if (was_added)
+		acl_content_remove_later(list->added, range);
+	if (was_read)
+		acl_content_remove_later(list->content, range);
+	list->deleted += was_read;
 }
 
 enum acl_outcome
@@ -261,6 +308,10 @@ acl_list_delete(
 	ENSURE(!list->committing);
 	if (!was_read && !was_added)
 		return ACL_NO_ENTRY;
+	if (list->changing) {
+		delete_later(list, range, was_read, was_added);
+		return ACL_DONE;
+	}
 	if (was_read)
 		read = acl_content_table_without(list->content, range);
 	if (was_added)

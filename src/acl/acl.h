@@ -77,6 +77,13 @@ enum acl_outcome {
 	ACL_SHORT       /* memory is short; the list is as before */
 };
 
+/* From the first call to the second one, changes of entries are not found by
+ * look-ups, and cost no copy of the table each: for thousands of them in a row.
+ * The second call returns false when memory is short: then look-ups find the
+ * entries from before. */
+void acl_list_begin_changes(struct acl_list *list);
+bool acl_list_end_changes(struct acl_list *list, struct grace *grace);
+
 /* Adds an entry, unless commands have added one with the same range.  The
  * change is in force when the function returns.  Returns ACL_DONE or ACL_SHORT.
  * Not allowed during a commit. */

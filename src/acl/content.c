@@ -25,6 +25,7 @@ struct acl_content {
 	/* When it was sealed.  ranges: without places. */
 	uint64_t digest, ranges;
 	struct acl_table *table; /* NULL: not sealed */
+	bool stale;              /* the entries have changed since */
 	struct acl_view view;
 };
 
@@ -118,6 +119,15 @@ digest_of(const struct acl_content *c)
 	return acl_entries_hash(&c->v6, acl_entries_hash(&c->v4, h));
 }
 
+/* Returns the table of the entries, which are sorted; NULL when memory is
+ * short. */
+static struct acl_table *
+make_table(const struct acl_content *c)
+{
+	return acl_table_new(acl_entries_make_borders(&c->v4),
+	    acl_entries_make_borders(&c->v6), c->has_unix);
+}
+
 bool
 acl_content_seal(struct acl_content *content)
 {
@@ -129,8 +139,8 @@ acl_content_seal(struct acl_content *content)
 	c->ranges = acl_entries_hash_ranges(
 	    &c->v6, acl_entries_hash_ranges(&c->v4, c->has_unix));
 	acl_table_free(c->table);
-	c->table = acl_table_new(acl_entries_make_borders(&c->v4),
-	    acl_entries_make_borders(&c->v6), c->has_unix);
+	c->table = make_table(c);
+	c->stale = false;
 	return c->table != NULL;
 }
 
@@ -234,11 +244,9 @@ acl_content_table_without(
 	    c->has_unix);
 }
 
-struct acl_table *
-acl_content_remove(struct acl_content *content, const struct cidr *range,
-    struct acl_table *table)
+static void
+remove_entry(struct acl_content *c, const struct cidr *range)
 {
-	struct acl_content *c = content;
 	struct acl_entries *es = changed_entries(c, range->family);
 	size_t at;
 
@@ -246,7 +254,56 @@ acl_content_remove(struct acl_content *content, const struct cidr *range,
 		c->has_unix = false;
 	else if (acl_entries_find(es, range, &at))
 		acl_entries_remove(es, at);
-	return exchange_table(c, table);
+}
+
+struct acl_table *
+acl_content_remove(struct acl_content *content, const struct cidr *range,
+    struct acl_table *table)
+{
+	remove_entry(content, range);
+	return exchange_table(content, table);
+}
+
+bool
+acl_content_insert_later(
+    struct acl_content *content, const struct acl_entry *entry)
+{
+	struct acl_content *c = content;
+	struct acl_entries *es = changed_entries(c, entry->range.family);
+
+	if (entry->range.family == AF_UNIX) {
+		c->has_unix = true;
+		c->unix_entry = *entry;
+	} else if (acl_entries_reserve(es)) {
+		acl_entries_insert(es, entry);
+	} else {
+		return false;
+	}
+	c->stale = true;
+	return true;
+}
+
+void
+acl_content_remove_later(struct acl_content *content, const struct cidr *range)
+{
+	remove_entry(content, range);
+	content->stale = true;
+}
+
+bool
+acl_content_renew(struct acl_content *content, struct acl_table **ret_former)
+{
+	struct acl_table *t;
+
+	*ret_former = NULL;
+	if (!content->stale)
+		return true;
+	t = make_table(content);
+	if (!t)
+		return false;
+	content->stale = false;
+	*ret_former = exchange_table(content, t);
+	return true;
 }
 
 /* -- reading -- */

@@ -69,6 +69,19 @@ struct acl_table *acl_content_table_without(
 struct acl_table *acl_content_remove(struct acl_content *content,
     const struct cidr *range, struct acl_table *table);
 
+/* Do the same without a table: look-ups find the change after
+ * acl_content_renew.  For many changes in a row, each of which would copy the
+ * table. */
+bool acl_content_insert_later(
+    struct acl_content *content, const struct acl_entry *entry) MUST_CHECK;
+void acl_content_remove_later(
+    struct acl_content *content, const struct cidr *range);
+/* Makes the table anew if such changes have been made.  *ret_former is the one
+ * that was replaced, or NULL.  Returns false when memory is short; then the
+ * table is as before. */
+bool acl_content_renew(
+    struct acl_content *content, struct acl_table **ret_former) MUST_CHECK;
+
 /* Frees the content and its table.  NULL is allowed. */
 void acl_content_free(struct acl_content *content);
 

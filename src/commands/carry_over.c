@@ -282,6 +282,27 @@ carry_over_postpone(const struct command_env *env, char *lines)
 	return later;
 }
 
+static void
+begin_changes_of_lists(const struct command_env *env)
+{
+	struct acl_list **lists = control_model(env->control)->lists;
+
+	for (struct acl_list **l = lists; l && *l; l++)
+		acl_list_begin_changes(*l);
+}
+
+static void
+end_changes_of_lists(const struct command_env *env)
+{
+	const struct model *model = control_model(env->control);
+
+	for (struct acl_list **l = model->lists; l && *l; l++)
+		if (!acl_list_end_changes(*l, model->grace))
+			log_error("list %s: the changes by commands have no "
+			          "effect: out of memory",
+			    acl_list_name(*l));
+}
+
 void
 carry_over_run(const struct command_env *env, const char *lines, bool last)
 {
@@ -289,6 +310,8 @@ carry_over_run(const struct command_env *env, const char *lines, bool last)
 	const char *bases = strstr(lines, "\n" LATER BASE);
 	bool late = false;
 
+	/* A list may have been changed thousands of times. */
+	begin_changes_of_lists(env);
 	while ((line = strsep(&rest, "\n"))) {
 		/* Later lines may be about a server that was added. */
 		late |= comes_last(line);
@@ -300,5 +323,6 @@ carry_over_run(const struct command_env *env, const char *lines, bool last)
 		    !is_replaced(env, &bases, line))
 			run_line(env, line);
 	}
+	end_changes_of_lists(env);
 	free(copy);
 }

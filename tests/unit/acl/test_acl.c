@@ -419,6 +419,46 @@ changes_of_a_large_list_are_in_force_at_once(void **state)
 	change_large_list(true);
 }
 
+static void
+changes_in_a_row_are_in_force_at_their_end(void **state)
+{
+	struct acl_list *l = list_of("10.0.0.0/8 192.0.2.1 2001:db8::/32");
+
+	(void)state;
+	add(l, "203.0.113.1");
+	acl_list_begin_changes(l);
+	add(l, "198.51.100.0/24");
+	add(l, "198.51.100.0/24");
+	add(l, "::/64");
+	add(l, "unix");
+	assert_int_equal(delete (l, "192.0.2.1"), ACL_DONE);
+	assert_int_equal(delete (l, "192.0.2.1"), ACL_NO_ENTRY);
+	assert_int_equal(delete (l, "203.0.113.1"), ACL_DONE);
+	assert_false(has(l, "198.51.100.7"));
+	assert_true(has(l, "192.0.2.1"));
+	assert_true(acl_list_end_changes(l, grace));
+	assert_true(has(l, "198.51.100.7"));
+	assert_true(has(l, "::1"));
+	assert_true(has(l, "10.1.1.1"));
+	assert_true(has(l, "2001:db8::1"));
+	assert_false(has(l, "192.0.2.1"));
+	assert_false(has(l, "203.0.113.1"));
+	assert_int_equal(acl_list_entries(l), 5);
+	assert_int_equal(acl_list_changes(l).deleted, 1);
+	/* And so are changes behind them, and after a clear among them. */
+	add(l, "198.51.100.0/25");
+	assert_int_equal(delete (l, "198.51.100.0/24"), ACL_DONE);
+	assert_true(has(l, "198.51.100.7"));
+	assert_false(has(l, "198.51.100.200"));
+	acl_list_begin_changes(l);
+	assert_true(acl_list_clear(l, grace));
+	add(l, "192.0.2.9");
+	assert_true(acl_list_end_changes(l, grace));
+	assert_true(has(l, "192.0.2.9"));
+	assert_false(has(l, "198.51.100.7"));
+	acl_list_unref(l);
+}
+
 /* 127.0.0.1 is in every content, 192.0.2.1 in none. */
 static void *
 look_up(void *arg)
@@ -489,6 +529,7 @@ main(void)
 	    cmocka_unit_test(matches_are_counted_where_a_list_decides),
 	    cmocka_unit_test(versions_replace_all_entries),
 	    cmocka_unit_test(changes_of_a_large_list_are_in_force_at_once),
+	    cmocka_unit_test(changes_in_a_row_are_in_force_at_their_end),
 	    cmocka_unit_test(a_commit_that_lasts_is_in_force_at_its_end),
 	    cmocka_unit_test(
 	        a_commit_without_memory_leaves_its_version_prepared),
