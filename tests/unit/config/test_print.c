@@ -536,7 +536,8 @@ assert_default_is_canonical(const struct key *key)
 	if (!key->options)
 		assert_string_equal(text, key->default_text);
 	if (key->type == &type_choice_text || key->type == &type_url_path ||
-	    key->type == &type_node || key->type == &type_tag)
+	    key->type == &type_node || key->type == &type_tag ||
+	    key->type == &type_sni)
 		free(*(char **)(void *)((char *)&object + key->offset));
 	if (key->type == &type_log)
 		log_list_clear((void *)((char *)&object + key->offset));
