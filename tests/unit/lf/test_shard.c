@@ -473,6 +473,21 @@ best_class_leads(struct rig *rig)
 	       s.roles[ROLE_FOLLOWING] == rig->setup.threads - 1;
 }
 
+/* A busy machine may keep the leader from its CPU during a turn: then another
+ * thread leads for a while, and the next try shows it. */
+static bool
+best_class_runs_all_turns(struct rig *rig)
+{
+	/* The guard would take a turn that is interrupted by the kernel for a
+	 * long one. */
+	rig->guarding = false;
+	turns_of_class[0] = turns_of_class[1] = 0;
+	for (int i = 0; i < 200; i++)
+		feed_one(rig);
+	rig->guarding = true;
+	return turns_of_class[0] == 200 && turns_of_class[1] == 0;
+}
+
 static void
 the_best_class_leads_again_after_another_has(void **state)
 {
@@ -486,16 +501,8 @@ the_best_class_leads_again_after_another_has(void **state)
 			rig_fake(&rig, wait_for_ticket);
 		for (int round = 0; round < 3; round++) {
 			let_the_second_class_lead(&rig);
-			assert_true(unit_wait(best_class_leads(&rig)));
-			/* The guard would take a turn that is interrupted by
-			 * the kernel for a long one. */
-			rig.guarding = false;
-			turns_of_class[0] = turns_of_class[1] = 0;
-			for (int i = 0; i < 200; i++)
-				feed_one(&rig);
-			assert_int_equal(turns_of_class[0], 200);
-			assert_int_equal(turns_of_class[1], 0);
-			rig.guarding = true;
+			assert_true(unit_wait(best_class_leads(&rig) &&
+			                      best_class_runs_all_turns(&rig)));
 		}
 	}
 	rig_finish(&rig);
