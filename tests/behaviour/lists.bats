@@ -247,7 +247,8 @@ commit_beside_commands() {
 	read -r answers longest_us entries <<<"$output"
 	((answers > 0)) || fail "no answer during the commit: $output"
 	equal entries 100001 "$entries"
-	((longest_us < 5000)) || {
+	# With a sanitizer all takes several times as long.
+	[[ $LFPROXY_BUILD != */release ]] || ((longest_us < 5000)) || {
 		echo "the loop took $longest_us us"
 		return 1
 	}
