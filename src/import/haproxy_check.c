@@ -5,10 +5,9 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
-#include "import/haproxy.h"
+#include "import/haproxy_check.h"
 
 static const struct check_kind {
 	const char *option, *check, *note;
@@ -23,17 +22,6 @@ static const struct check_kind {
     {"ldap-check", "send-expect", NULL},
     {"external-check", "script", NULL},
     {"spop-check", "connect", "lfproxy knows no SPOE; nearest: connect"},
-};
-
-/* The check of a backend, as its lines have described it so far. */
-struct check_state {
-	struct hap_proxy *proxy;
-	const struct check_kind *kind;
-	struct arena_text options, keys;
-	const char *path, *method, *host, *status, *command;
-	size_t n_steps, n_expects;
-	bool over_tls;   /* tcp-check connect ssl */
-	bool any_status; /* the body decides */
 };
 
 static const struct check_kind *
@@ -60,17 +48,16 @@ hap_is_check_line(const struct hap_line *line)
 	       (strcmp(word, "option") == 0 && find_kind(hap_word(line, 1)));
 }
 
-static void
-lose_check(
+void
+hap_check_lose(
     struct check_state *check, const struct hap_line *line, const char *reason)
 {
 	hap_lost(check->proxy->file, check->proxy->be, line, LOSS_CLIENTS, "%s",
 	    reason);
 }
 
-/* Adds the line `key = text`. */
-static void
-check_key(struct check_state *check, const char *key, const char *text)
+void
+hap_check_key(struct check_state *check, const char *key, const char *text)
 {
 	arena_text_printf(&check->proxy->file->doc->arena, &check->keys,
 	    "%s = %s\n", key, doc_clean(check->proxy->file->doc, text));
@@ -106,9 +93,8 @@ hex_of(struct arena *arena, const char *digits)
 	return arena_printf(arena, "hex %s", digits);
 }
 
-/* Returns the pattern of `string|rstring|binary|rbinary TEXT`, or NULL. */
-static const char *
-pattern_of(struct arena *arena, const char *type, const char *text)
+const char *
+hap_check_pattern(struct arena *arena, const char *type, const char *text)
 {
 	if (!*text)
 		return NULL;
@@ -121,10 +107,9 @@ pattern_of(struct arena *arena, const char *type, const char *text)
 	return NULL;
 }
 
-/* Finds the kind of an expect behind its options.  `!` may be a word of its own
- * or the kind's first letter.  Returns the index of the kind's argument. */
-static size_t
-find_expect(const struct hap_line *line, const char **ret_type, bool *ret_not)
+size_t
+hap_check_find_expect(
+    const struct hap_line *line, const char **ret_type, bool *ret_not)
 {
 	static const char *const with[] = {"min-recv", "comment", "ok-status",
 	    "error-status", "tout-status", "on-success", "on-error",
@@ -158,30 +143,28 @@ tcp_expect(struct check_state *check, const struct hap_line *line)
 	struct arena *arena = &check->proxy->file->doc->arena;
 	const char *type, *pattern;
 	bool not ;
-	size_t i = find_expect(line, &type, &not );
+	size_t i = hap_check_find_expect(line, &type, &not );
 
-	pattern = pattern_of(arena, type, hap_word(line, i));
+	pattern = hap_check_pattern(arena, type, hap_word(line, i));
 	if (!pattern) {
-		lose_check(check, line,
+		hap_check_lose(check, line,
 		    "write check_step = expect \"TEXT\", hex BYTES, or regex "
 		    "\"EXPRESSION\"");
 		return;
 	}
 	check->n_steps++;
 	check->n_expects += !not ;
-	check_key(check, "check_step",
+	hap_check_key(check, "check_step",
 	    arena_printf(arena, "%s %s", not ? "refuse" : "expect", pattern));
 }
 
-/* Converts `tcp-check connect [port N] [ssl] [send-proxy] ...`.  The first one
- * is the check's own connection. */
-static void
-tcp_connect(struct check_state *check, const struct hap_line *line)
+void
+hap_check_connect(struct check_state *check, const struct hap_line *line)
 {
 	struct arena *arena = &check->proxy->file->doc->arena;
 
 	if (check->n_steps > 0 || strstr(check->options.data, " port=")) {
-		lose_check(check, line,
+		hap_check_lose(check, line,
 		    "a check has one connection; check further ports by "
 		    "check = script");
 		return;
@@ -216,197 +199,31 @@ tcp_check(struct check_state *check, const struct hap_line *line)
 	const char *word = hap_word(line, 1), *text = hap_word(line, 2), *hex;
 
 	if (strcmp(word, "connect") == 0) {
-		tcp_connect(check, line);
+		hap_check_connect(check, line);
 	} else if (strcmp(word, "expect") == 0) {
 		tcp_expect(check, line);
 	} else if (strcmp(word, "send") == 0 && *text) {
 		check->n_steps++;
-		check_key(check, "check_step",
+		hap_check_key(check, "check_step",
 		    arena_printf(arena, "send %s",
 		        value_quote(arena, text, strlen(text))));
 	} else if (strcmp(word, "send-binary") == 0 &&
 	           (hex = hex_of(arena, text))) {
 		check->n_steps++;
-		check_key(
+		hap_check_key(
 		    check, "check_step", arena_printf(arena, "send %s", hex));
 	} else if (strcmp(word, "comment") != 0) {
-		lose_check(check, line, "check_step has send, expect, refuse");
+		hap_check_lose(
+		    check, line, "check_step has send, expect, refuse");
 	}
 }
 
-/* Writes a header `Name: value`, or notes the name of the host. */
-static void
-http_header(struct check_state *check, const char *name, const char *value)
-{
-	struct arena *arena = &check->proxy->file->doc->arena;
-
-	while (isspace((unsigned char)*value))
-		value++;
-	if (strcasecmp(name, "host") == 0)
-		check->host =
-		    arena_copy(arena, value, strcspn(value, " :\r\n"));
-	else if (strcasecmp(name, "connection") != 0 &&
-	         strcasecmp(name, "content-length") != 0 && *value)
-		check_key(check, "check_header",
-		    arena_printf(arena, "%s: %s", name, value));
-}
-
-/* Reads `option httpchk [METHOD] [PATH] [VERSION]`, where headers may follow
- * the version. */
-static void
-http_option(struct check_state *check, const struct hap_line *line)
-{
-	struct arena *arena = &check->proxy->file->doc->arena;
-	size_t n = line->words.n;
-	const char *version =
-	    n > 4 ? words_join(arena, &line->words, 4, " ") : "";
-	char *rest = arena_copy(arena, version, strlen(version)), *header;
-
-	if (n == 3)
-		check->path = hap_word(line, 2);
-	if (n > 3) {
-		check->method = hap_word(line, 2);
-		check->path = hap_word(line, 3);
-	}
-	(void)strsep(&rest, "\r\n");
-	while (rest && (header = strsep(&rest, "\r\n"))) {
-		char *colon = strchr(header, ':');
-
-		if (!colon)
-			continue;
-		*colon = '\0';
-		http_header(check, header, colon + 1);
-	}
-}
-
-/* Reads `http-check send meth M uri U ver V hdr N V ...`. */
-static void
-http_send(struct check_state *check, const struct hap_line *line)
-{
-	for (size_t i = 2; i + 1 < line->words.n; i += 2) {
-		const char *word = words_get(&line->words, i);
-		const char *arg = words_get(&line->words, i + 1);
-
-		if (strcmp(word, "meth") == 0)
-			check->method = arg;
-		else if (strcmp(word, "uri") == 0)
-			check->path = arg;
-		else if (strcmp(word, "hdr") == 0)
-			http_header(check, arg, hap_word(line, ++i + 1));
-		else if (strcmp(word, "ver") != 0 &&
-		         strcmp(word, "comment") != 0)
-			lose_check(check, line, "checks send no body");
-	}
-}
-
-/* Returns the statuses of `status`, or of `rstatus` with an expression of the
- * usual forms: ^2.., (2|3)[0-9][0-9], ^[23].  NULL: another form. */
-static const char *
-statuses_of(struct arena *arena, const char *type, const char *text)
-{
-	struct arena_text list = {NULL, 0, 0};
-	size_t digits = 0;
-
-	if (strcmp(type, "status") == 0)
-		return *text && strspn(text, "0123456789,-") == strlen(text)
-		           ? text
-		           : NULL;
-	if (strcmp(type, "rstatus") != 0)
-		return NULL;
-	text += strspn(text, "^([");
-	for (; *text && strchr("12345|", *text); text++)
-		if (*text != '|') {
-			digits++;
-			arena_text_printf(arena, &list, "%s%c00-%c99",
-			    list.n > 0 ? "," : "", *text, *text);
-		}
-	text += strspn(text, ")]");
-	for (size_t i = 0; i < 2; i++)
-		text += strncmp(text, "[0-9]", 5) == 0               ? 5
-		        : strncmp(text, "\\d", 2) == 0               ? 2
-		        : strncmp(text, "*", 1) == 0 || *text == '.' ? 1
-		                                                     : 0;
-	text += strspn(text, "$*+{2}");
-	return digits > 0 && !*text ? list.data : NULL;
-}
-
-/* Without `expect status`, HAProxy takes any status of a body that fits. */
-static void
-add_body(struct check_state *check, const char *pattern)
-{
-	check_key(check, "check_body", pattern);
-	check->any_status = true;
-}
-
-static void
-http_expect(struct check_state *check, const struct hap_line *line)
-{
-	struct arena *arena = &check->proxy->file->doc->arena;
-	const char *type, *pattern, *status;
-	bool not ;
-	size_t i = find_expect(line, &type, &not );
-
-	status = statuses_of(arena, type, hap_word(line, i));
-	pattern = pattern_of(arena, type, hap_word(line, i));
-	if (status && !not )
-		check->status = status;
-	else if (pattern && !not )
-		add_body(check, pattern);
-	else
-		lose_check(check, line,
-		    "write status=LIST behind check = http, or check_body = "
-		    "\"TEXT\"");
-}
-
-static void
-http_check(struct check_state *check, const struct hap_line *line)
-{
-	const char *word = hap_word(line, 1);
-
-	if (strcmp(word, "send") == 0)
-		http_send(check, line);
-	else if (strcmp(word, "expect") == 0)
-		http_expect(check, line);
-	else if (strcmp(word, "connect") == 0)
-		tcp_connect(check, line);
-	else if (strcmp(word, "comment") == 0)
-		words_read_all(&line->words, 2);
-	else
-		lose_check(check, line,
-		    strcmp(word, "disable-on-404") == 0
-		        ? "a 404 counts as a failed check; nearest: agent = on"
-		        : "HTTP checks have path=, method=, host=, status=, "
-		          "check_header and check_body");
-}
-
-/* Adds ` option=value` if value is not NULL and is a word. */
-static void
-check_option(struct check_state *check, const char *name, const char *value)
+void
+hap_check_option(struct check_state *check, const char *name, const char *value)
 {
 	if (value && doc_word(check->proxy->file->doc, value))
 		arena_text_printf(&check->proxy->file->doc->arena,
 		    &check->options, " %s=%s", name, value);
-}
-
-static void
-http_options(struct check_state *check)
-{
-	const char *method = check->method;
-
-	if (method && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-		method = strcmp(method, "OPTIONS") == 0 ? method : "GET";
-	check_option(check, "method", method ? method : "OPTIONS");
-	if (check->path && check->path[0] == '/')
-		check_option(check, "path", check->path);
-	if (check->host && *check->host)
-		check_option(check, "host", check->host);
-	check_option(check, "status",
-	    !check->status && check->any_status ? "100-599" : check->status);
-	if (!check->host)
-		doc_default(check->proxy->file->doc, check->proxy->be,
-		    LOSS_SERVERS, "option httpchk",
-		    "asks in HTTP/1.0 without a Host header; lfproxy in "
-		    "HTTP/1.1 for the server's address; write host=NAME");
 }
 
 /* Reads `option smtpchk [HELO|EHLO NAME]`; without a name, HAProxy says HELO
@@ -416,7 +233,7 @@ read_smtp(struct check_state *check, const struct hap_line *line)
 {
 	const char *hello = hap_word(line, 2), *name = hap_word(line, 3);
 
-	check_option(check, "hello", *name ? name : "localhost");
+	hap_check_option(check, "hello", *name ? name : "localhost");
 	if (strcmp(hello, "EHLO") != 0)
 		hap_lost(check->proxy->file, check->proxy->be, line,
 		    LOSS_SERVERS, "the check says EHLO");
@@ -434,7 +251,7 @@ read_check_option(struct check_state *check, const struct hap_line *line)
 		return;
 	if (strcmp(kind, "pgsql-check") == 0) {
 		(void)hap_word(line, 2);
-		check_option(check, "user", hap_word(line, 3));
+		hap_check_option(check, "user", hap_word(line, 3));
 	} else if (strcmp(kind, "mysql-check") == 0) {
 		hap_lost(check->proxy->file, check->proxy->be, line,
 		    LOSS_SERVERS,
@@ -460,16 +277,16 @@ read_check_lines(struct check_state *check)
 		if (tcp && strcmp(word, "tcp-check") == 0)
 			tcp_check(check, line);
 		else if (http && strcmp(word, "http-check") == 0)
-			http_check(check, line);
+			hap_check_http_rule(check, line);
 		else if (strcmp(word, "option") == 0 && http &&
 		         strcmp(hap_word(line, 1), "httpchk") == 0)
-			http_option(check, line);
+			hap_check_http_option(check, line);
 		else if (strcmp(word, "external-check") == 0 &&
 		         strcmp(hap_word(line, 1), "command") == 0)
 			check->command = hap_word(line, 2);
 		else if (strcmp(word, "external-check") == 0 &&
 		         strcmp(hap_word(line, 1), "path") == 0)
-			lose_check(check, line,
+			hap_check_lose(check, line,
 			    "the command gets lfproxy's own PATH; write "
 			    "Environment=PATH=... in its unit");
 		else if (strcmp(word, "option") == 0 &&
@@ -504,7 +321,7 @@ script_check(struct check_state *check, const struct hap_line *line)
 	    doc_word(check->proxy->file->doc, command) &&
 	    check->proxy->file->source->may_read &&
 	    access(command, X_OK) == 0) {
-		check_key(check, "check_command", command);
+		hap_check_key(check, "check_command", command);
 		return "script";
 	}
 	hap_lost(check->proxy->file, check->proxy->be, line, LOSS_CLIENTS,
@@ -518,8 +335,9 @@ script_check(struct check_state *check, const struct hap_line *line)
 static void
 ldap_check(struct check_state *check)
 {
-	check_key(check, "check_step", "send hex 300c020101600702010304008000");
-	check_key(check, "check_step", "expect hex 0a0100");
+	hap_check_key(
+	    check, "check_step", "send hex 300c020101600702010304008000");
+	hap_check_key(check, "check_step", "expect hex 0a0100");
 }
 
 static void
@@ -530,11 +348,11 @@ add_times(struct check_state *check)
 	uint64_t ms;
 
 	if (timeout && value_haproxy_time(hap_word(timeout, 2), &ms))
-		check_option(check, "timeout",
+		hap_check_option(check, "timeout",
 		    value_duration(
 		        &proxy->file->doc->arena, ms, 10, 86400ULL * 1000));
 	if (proxy->file->spread)
-		check_option(check, "jitter",
+		hap_check_option(check, "jitter",
 		    arena_printf(
 		        &proxy->file->doc->arena, "%s%%", proxy->file->spread));
 }
@@ -550,7 +368,7 @@ add_tls(struct check_state *check, const char *name)
 	else if (strcmp(name, "http") == 0)
 		name = "https";
 	else
-		check_option(check, "tls", "on");
+		hap_check_option(check, "tls", "on");
 	arena_text_printf(&check->proxy->file->doc->arena, &check->options,
 	    "%s", options ? options : " verify=off");
 	return name;
@@ -595,7 +413,7 @@ hap_check(struct hap_proxy *proxy)
 	if (check.n_steps > 0)
 		name = "send-expect";
 	if (strcmp(name, "http") == 0)
-		http_options(&check);
+		hap_check_http_options(&check);
 	else if (strcmp(name, "script") == 0)
 		name = script_check(&check, line);
 	else if (strcmp(check.kind->option, "ldap-check") == 0)
