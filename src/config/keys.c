@@ -62,36 +62,31 @@ seccomp_loosens(unsigned from, unsigned to)
 }
 
 /* clang-format off */
+/* The options of targets, for sessions and for messages. */
+#define TARGET_OPTIONS(its_facility)                                           \
+    {"mode", "mode of a file that is made",                                    \
+        VALUE(mode), LOG(mode), DEFAULT("0640"), FILE_ONLY},                   \
+    {"facility", "which of the syslog daemon's logs is meant",                 \
+        CHOICE(facilities), ALLOWED("kern to ftp, or local0 to local7"),       \
+        LOG(facility), DEFAULT(its_facility), SYSLOG_ONLY},                    \
+    {"tag", "the program's name in syslog",                                    \
+        VALUE(tag), LIMITS(0, LOG_TAG_MAX), LOG(tag), DEFAULT("lfproxy"),      \
+        SYSLOG_ONLY},                                                          \
+    {"rfc", "which standard the messages follow",                              \
+        CHOICE(log_rfcs), LOG(rfc), DEFAULT("3164"), SYSLOG_ONLY},
+
 static const struct key log_options[] = {
     {"format", "how a session is written",
         CHOICE(log_formats), LOG(format), DEFAULT("tcplog")},
     {"sample", "which share of the sessions is logged",
         VALUE(sample), LIMITS(1, 1000000), LOG(sample), DEFAULT("1/1")},
-    {"mode", "mode of a file that is made",
-        VALUE(mode), LOG(mode), DEFAULT("0640"), FILE_ONLY},
-    {"facility", "which of the syslog daemon's logs is meant",
-        CHOICE(facilities), ALLOWED("kern to ftp, or local0 to local7"),
-        LOG(facility), DEFAULT("local0"), SYSLOG_ONLY},
-    {"tag", "the program's name in syslog",
-        VALUE(tag), LIMITS(0, LOG_TAG_MAX), LOG(tag), DEFAULT("lfproxy"),
-        SYSLOG_ONLY},
-    {"rfc", "which standard the datagrams follow",
-        CHOICE(log_rfcs), LOG(rfc), DEFAULT("3164"), SYSLOG_ONLY},
+    TARGET_OPTIONS("local0")
     {.name = NULL}};
 
 static const struct key message_options[] = {
     {"format", "how a message is written",
         CHOICE(message_formats), LOG(format), DEFAULT("text")},
-    {"mode", "mode of a file that is made",
-        VALUE(mode), LOG(mode), DEFAULT("0640"), FILE_ONLY},
-    {"facility", "which of the syslog daemon's logs is meant",
-        CHOICE(facilities), ALLOWED("kern to ftp, or local0 to local7"),
-        LOG(facility), DEFAULT("daemon"), SYSLOG_ONLY},
-    {"tag", "the program's name in syslog",
-        VALUE(tag), LIMITS(0, LOG_TAG_MAX), LOG(tag), DEFAULT("lfproxy"),
-        SYSLOG_ONLY},
-    {"rfc", "which standard the datagrams follow",
-        CHOICE(log_rfcs), LOG(rfc), DEFAULT("3164"), SYSLOG_ONLY},
+    TARGET_OPTIONS("daemon")
     {.name = NULL}};
 
 static const struct key admin_options[] = {
