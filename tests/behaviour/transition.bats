@@ -12,6 +12,18 @@ INI=$T/lfproxy.ini
 PARTS=6
 SERVER_PARTS=3
 
+# fleet: the sections of a set, which are in both configurations.
+fleet() {
+	cat <<-END
+		[backend fleet]
+		check = off
+		servers = n 4 file=$T/fleet confirm=off
+		[frontend fleet]
+		listen = unix:$T/fleet.sock
+		backend = fleet
+	END
+}
+
 # old: the configuration in force.
 old() {
 	cat >"$INI" <<-END
@@ -26,12 +38,7 @@ old() {
 		[backend app]
 		check = connect interval=1h
 		server = a $(addr a)
-		[backend fleet]
-		check = off
-		servers = n 4 file=$T/fleet confirm=off
-		[frontend fleet]
-		listen = unix:$T/fleet.sock
-		backend = fleet
+		$(fleet)
 	END
 	[ -f "$T/fleet" ] || printf '127.0.0.1:1\n' >"$T/fleet"
 }
@@ -63,12 +70,7 @@ new() {
 		check = connect interval=1h
 		server = a $(addr a) weight=7
 		servers = m 4 file=$T/members
-		[backend fleet]
-		check = off
-		servers = n 4 file=$T/fleet confirm=off
-		[frontend fleet]
-		listen = unix:$T/fleet.sock
-		backend = fleet
+		$(fleet)
 	END
 }
 
@@ -100,8 +102,10 @@ state() {
 	ctl show stat | columns
 	ctl show info | grep -E '^(Maxconn|CurrConns|CumConns|Nbthread|[A-Za-z]*Limit):'
 	stat -c '%n %i %a %U %G' "$T"/*.sock
-	ss -Hlntempo | awk -v port=":$PORT" '$4 ~ port "$"'
-	ss -Hlxem | grep -F "$T/" | sort
+	# The sockets of all programs decide how wide the columns are.
+	ss -Hlntempo | awk -v port=":$PORT" '$4 ~ port "$" { $1 = $1; print }'
+	ss -Hlxem | awk -v folder="$T/" 'index($0, folder) { $1 = $1; print }' |
+	    sort
 	find "/proc/$LFPROXY_PID/fd" -printf '%l\n' | sed 's/\[[0-9]*\]//' |
 	    sort | uniq -c | grep -v pipe:
 	cat /proc/"$LFPROXY_PID"/task/*/comm | sort
