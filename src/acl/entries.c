@@ -303,8 +303,7 @@ acl_entries_borders_with(const struct acl_entries *entries,
 	return acl_borders_end_change(b, from, &prefix);
 }
 
-/* What is left of the range are the entries within it, which follow in the
- * array. */
+/* The entries within the removed range stay; they follow it in the array. */
 struct acl_borders *
 acl_entries_borders_without(
     const struct acl_entries *entries, struct acl_borders *from, size_t index)

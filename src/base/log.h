@@ -37,11 +37,11 @@ void log_message(enum log_level level, const char *fmt, ...)
 /* Returns "error", "warning" or "info". */
 const char *log_level_name(enum log_level level);
 
-/* What a message is about, for programs: fields of lines in JSON or logfmt. */
+/* The subject of a message, for programs: fields of lines in JSON or logfmt. */
 struct log_subject {
 	const char *event; /* static: `server_down`; or "" */
 	const char *about; /* `app/a`; or "" */
-	bool is_alert; /* somebody has to act at once: syslog's severity 1 */
+	bool is_alert; /* an operator has to act at once: syslog's severity 1 */
 };
 
 /* Does the same with a subject. */

@@ -31,7 +31,7 @@ struct message {
 };
 _Static_assert(sizeof(struct message) <= LOG_RECORD_SIZE, "one record");
 
-/* Where messages go besides; without any they go to standard error. */
+/* The targets of messages; without any, messages go to standard error. */
 static struct lock targets_lock = LOCK_INITIALIZER;
 static struct log_message_targets targets;
 

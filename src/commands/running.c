@@ -285,7 +285,7 @@ walk_list(
 	w->base[0] = '\0';
 	walk_deleted(w, spec, list);
 	PUT(w->configured, "none");
-	/* Those that commands have added come first. */
+	/* The entries that commands have added come first. */
 	for (size_t i = 0;
 	     i < acl_list_changes(list).added && acl_list_at(list, i, &entry);
 	     i++) {

@@ -47,15 +47,15 @@ struct transition {
 	struct control *control;
 	struct err_list *errors;
 
-	/* Of a model.  The spec and the model to come.  The transition owns the
-	 * spec until the model does. */
+	/* For a model: the next spec, which the transition owns until the model
+	 * does. */
 	struct spec *spec;
 	struct changes *changes; /* for what a comparison does not show */
 	struct model *before;    /* in force */
 	struct model *model;     /* the next one, once it is prepared */
 
-	/* Of servers.  make_changes prepares servers, whose room the caller
-	 * provides, and sets servers_n. */
+	/* For servers: make_changes prepares the changes in `servers`, whose
+	 * room the caller provides, and sets servers_n. */
 	bool (*make_changes)(struct transition *t);
 	const void *arg; /* of make_changes */
 	struct backend_change *servers;

@@ -8,7 +8,7 @@
 
 #include "import/haproxy.h"
 
-/* What the options of a server say about its check. */
+/* The options of a server that concern its check. */
 struct checked {
 	bool check, tls, check_tls, no_check_tls;
 	const char *verify, *ca, *sni, *name;

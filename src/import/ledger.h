@@ -13,8 +13,8 @@
 
 #include "import/value.h"
 
-/* Who may notice that a line has no exact counterpart: the last of these that
- * is true. */
+/* The people or programs that may notice that a line has no exact counterpart:
+ * the last value that is true. */
 enum loss {
 	LOSS_OPERATORS, /* those who read logs and statistics, or give commands
 	                 */

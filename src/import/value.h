@@ -16,7 +16,7 @@
 struct words {
 	const char **word;
 	size_t n;
-	/* Which words were looked at, or NULL if the list is not watched.
+	/* For each word whether it was read; NULL if the list is not watched.
 	 * Copies of the list share it. */
 	bool *read;
 };

@@ -19,8 +19,8 @@
 /* Whether bulk data goes through pipes in the kernel. */
 enum splice_mode { SPLICE_AUTO, SPLICE_OFF };
 
-/* What becomes of a client that sends no whole hello in time.  CLOSE: every
- * client has to send one, or other bytes. */
+/* The treatment of a client that sends no whole hello in time.  CLOSE: every
+ * client has to send a hello, or other bytes. */
 enum on_no_hello { ON_NO_HELLO_CONTINUE, ON_NO_HELLO_CLOSE };
 
 struct frontend_spec {

@@ -31,7 +31,8 @@ struct dns_source {
 	struct name *name;
 	unsigned port;
 	struct member_list members; /* as reported last */
-	/* One for each SRV record; NULL: an earlier record has the target. */
+	/* The name of each SRV record's target; NULL: an earlier record has the
+	 * same target. */
 	struct name **targets;
 	size_t targets_n;
 	bool target_changed;        /* since the last report */

@@ -80,7 +80,7 @@ struct dns_server *dns_server_new(
  */
 void dns_server_free(struct dns_server *server);
 
-/* Goes on on another loop; NULL: not for now. */
+/* Moves the watchers of the sockets to another loop; NULL: stops them. */
 void dns_server_move(struct dns_server *server, struct ev_loop *loop);
 
 /* Asks for records of the type (1: A, 28: AAAA, 33: SRV) of the whole name.

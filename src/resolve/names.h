@@ -29,8 +29,8 @@
 
 struct names;
 
-/* What a name is looked up for, and when it is asked for again once it is
- * known, besides by an operator.
+/* The purposes of a name, and the times at which it is asked for again once it
+ * is known, besides by an operator.
  * X(identifier, what has the name, when it is asked for again) */
 #define NAME_MODES_TABLE(X)                                                    \
 	X(NAME_ONCE, "server", "start")       /* not at all */                 \

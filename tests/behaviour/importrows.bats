@@ -233,7 +233,7 @@ FULL='proxy_half_close on; '
 	says "CLIENTS: TLS clients that name nothing"
 }
 
-@test "importrows: without hostnames a key with a star is no wildcard" {
+@test "importrows: a key with a star is a plain name unless hostnames is set" {
 	nginx 0 "$FULL map \$ssl_preread_server_name \$b { *.a.test 10.0.0.1:1; .b.test 10.0.0.1:1; c.test 10.0.0.1:1; default 10.0.0.2:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
 	has "sni = c.test backend=10.0.0.1:1" "backend = 10.0.0.2:1"
 	lacks '^sni = \*'
@@ -367,7 +367,7 @@ import_quickly() {
 	[ "$(wc -c <"$T/errors")" -lt 1000 ]
 }
 
-@test "importrows: nothing of a file that is no configuration is shown" {
+@test "importrows: a file of another form is refused without showing its text" {
 	printf 'root:secret:19000:0\nsecret one\n' >"$T/shadow"
 	cat >"$T/in.cfg" <<-END
 		frontend a

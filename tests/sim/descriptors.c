@@ -12,7 +12,7 @@
 
 #define DESCRIPTORS 64
 #define FIRST       1000 /* no wire of a handle set has such a number */
-/* One in so many calls that may fail does. */
+/* A call that may fail does so once in this many calls. */
 #define REFUSED 16
 
 enum kind { CLOSED, EVENT, TIMER, SET };

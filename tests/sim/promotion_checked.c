@@ -236,8 +236,8 @@ promotion_checked_long(const struct promotion *promotion)
 {
 	const struct book *b = book_of(promotion);
 
-	/* One that looks at other shards may get a long turn there, and after
-	 * it any that waits; its own token is published. */
+	/* A leader that looks at other shards may get a long turn there, and
+	 * then any waiting one; its own token is published. */
 	if (b->holder == (int)sim_self() ||
 	    (b->busy == (int)sim_self() && !b->looks_around))
 		sim_fail("the leader of shard %d runs a long turn itself",

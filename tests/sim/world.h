@@ -50,7 +50,7 @@ struct fake {
 	uint64_t read, written;
 	unsigned turns;
 	bool registered; /* closed once for each time it was opened */
-	/* Its times, as world_keeper.c sees to them. */
+	/* The times of the handler, for world_keeper.c. */
 	uint64_t deadline_ms; /* 0: none */
 	struct pacing *pacing;
 	uint64_t due_ns; /* when its bandwidth is, while it waits */
