@@ -112,6 +112,9 @@ struct log_message_targets {
 	size_t n;
 };
 
+/* Has messages on standard error be in that format where log_messages_to says
+ * nothing about it.  Any thread. */
+void log_messages_format(enum log_message_format format);
 /* Has messages go there from now on; n == 0: to standard error, as text.  A
  * target that is closed is left out.  Runs on the control thread. */
 void log_messages_to(const struct log_message_targets *targets);

@@ -34,6 +34,8 @@ _Static_assert(sizeof(struct message) <= LOG_RECORD_SIZE, "one record");
 /* The targets of messages; without any, messages go to standard error. */
 static struct lock targets_lock = LOCK_INITIALIZER;
 static struct log_message_targets targets;
+/* That of standard error without a target. */
+static enum log_message_format standard_format = LOG_MESSAGE_TEXT;
 
 static uint64_t warnings; /* relaxed */
 
@@ -199,6 +201,14 @@ static const log_render renders[] = {[LOG_MESSAGE_TEXT] = render_text,
 /* -- targets -- */
 
 void
+log_messages_format(enum log_message_format format)
+{
+	lock_acquire_leaf(&targets_lock);
+	standard_format = format;
+	lock_release(&targets_lock);
+}
+
+void
 log_messages_to(const struct log_message_targets *there)
 {
 	lock_acquire_leaf(&targets_lock);
@@ -255,7 +265,7 @@ send_message(struct message *m, bool about_log)
 		put_message(targets.at[i].target, targets.at[i].format, m);
 	}
 	if (targets.n == 0 || (about_log && !to_stderr))
-		put_message(&log_standard_error, LOG_MESSAGE_TEXT, m);
+		put_message(&log_standard_error, standard_format, m);
 	lock_release(&targets_lock);
 }
 
@@ -286,7 +296,7 @@ log_message(enum log_level level, const char *fmt, ...)
 size_t
 log_line(char *out, size_t size, const char *fmt, ...)
 {
-	enum log_message_format format = LOG_MESSAGE_TEXT;
+	enum log_message_format format;
 	struct message m = {.sink = LOG_SINK_STDERR};
 	va_list ap;
 
@@ -294,6 +304,7 @@ log_line(char *out, size_t size, const char *fmt, ...)
 	fill_message(&m, LOG_LEVEL_WARNING, &no_subject, fmt, ap);
 	va_end(ap);
 	lock_acquire_leaf(&targets_lock);
+	format = standard_format;
 	for (size_t i = 0; i < targets.n; i++)
 		if (targets.at[i].target == &log_standard_error)
 			format = targets.at[i].format;

@@ -38,6 +38,7 @@
 #include "lfproxy/options.h"
 #include "lfproxy/parent.h"
 #include "net/inherited.h"
+#include "proxy/accesslog.h"
 #include "tls/memory.h"
 
 /* How long -t waits for the names of servers to be resolved. */
@@ -84,6 +85,26 @@ refuse_takeover(const struct err_list *errors)
 	takeover_failed(why);
 }
 
+/* Prints warnings in the format of messages on standard error. */
+static void
+print_warnings(const struct spec *spec, const struct err_list *list)
+{
+	enum log_message_format format =
+	    accesslog_message_format(&spec->global);
+
+	log_messages_format(format);
+	if (format == LOG_MESSAGE_TEXT) {
+		err_list_print(list, log_severity(LOG_LEVEL_WARNING), stderr);
+		return;
+	}
+	for (size_t i = 0; list->entries && i < list->n; i++) {
+		char *text = err_entry_text(&list->entries[i]);
+
+		log_warning("%s", text ? text : list->entries[i].text);
+		free(text);
+	}
+}
+
 /* Prints errors and warnings. */
 static bool
 load_configuration(const struct options *options, struct spec **ret_spec)
@@ -93,12 +114,13 @@ load_configuration(const struct options *options, struct spec **ret_spec)
 
 	err_list_init(&list);
 	ok = options_load(options, ret_spec, &list);
-	if (ok)
+	if (ok) {
 		config_warnings(*ret_spec, &list);
-	else
+		print_warnings(*ret_spec, &list);
+	} else {
 		refuse_takeover(&list);
-	err_list_print(&list,
-	    log_severity(ok ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR), stderr);
+		err_list_print(&list, log_severity(LOG_LEVEL_ERROR), stderr);
+	}
 	err_list_fini(&list);
 	return ok;
 }

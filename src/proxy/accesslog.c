@@ -258,6 +258,17 @@ stream_format(const struct log_list *list)
 	return LOG_MESSAGE_TEXT;
 }
 
+enum log_message_format
+accesslog_message_format(const struct global_spec *global)
+{
+	const struct log_list *list = &global->messages;
+
+	for (size_t i = 0; i < list->n; i++)
+		if (list->logs[i].kind == LOG_SINK_STDERR)
+			return list->logs[i].format;
+	return list->n > 0 ? LOG_MESSAGE_TEXT : stream_format(&global->log);
+}
+
 static bool
 open_messages(struct log_message_targets *targets,
     const struct global_spec *global, struct err *err)

@@ -13,6 +13,10 @@
 #include "proxy/accesslog_line.h"
 #include "proxy/session.h"
 
+/* Returns the format of messages on standard error, where they also go before
+ * the targets are open. */
+enum log_message_format accesslog_message_format(
+    const struct global_spec *global);
 /* Opens the targets of messages, and those of all frontends.  Runs on the
  * control thread, after log_start and before the model has sessions.  Returns
  * false with err set when a file cannot be opened. */

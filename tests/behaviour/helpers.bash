@@ -597,7 +597,7 @@ web() {
 # Starts no process, and is not for subshells.
 find_listening() {
 	local line n=${2:-1}
-	local pattern="^lfproxy: .*listening on (.*) \\(frontend $1(, fd:.*)?\\)\$"
+	local pattern="listening on (.*) \\(frontend $1(, fd:.*)?\\)(\"}?)?\$"
 
 	LISTENING=
 	while IFS= read -r line; do

@@ -545,9 +545,8 @@ lose_the_server() {
 	    "$T/records"
 	has_match '"about": "app", "event": "backend_down", "level": "alert"' \
 	    "$T/records"
-	sed '/^lfproxy: /d' "$LFPROXY_LOG" |
-	    python3 -B "$ROOT/tests/behaviour/logtool.py" read logfmt \
-	        >"$T/records"
+	python3 -B "$ROOT/tests/behaviour/logtool.py" read logfmt \
+	    <"$LFPROXY_LOG" >"$T/records"
 	has_match '"event": "server_down"' "$T/records"
 }
 
@@ -557,8 +556,8 @@ lose_the_server() {
 	logging "stdout format=json"
 	fetch -o /dev/null "$(url)"
 	stop_lfproxy
-	sed '/^lfproxy: /d' "$LFPROXY_LOG" |
-	    python3 -B "$ROOT/tests/behaviour/logtool.py" read json >"$T/records"
+	python3 -B "$ROOT/tests/behaviour/logtool.py" read json \
+	    <"$LFPROXY_LOG" >"$T/records"
 	has_match '"event": "start", "level": "info", "message": "ready"' \
 	    "$T/records"
 }
