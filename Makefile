@@ -24,30 +24,32 @@ say          = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
 
 B           := build/$(MODE)
 
-# The layers: every folder of src and the folders below it that it may use.
-# check-layers compares the includes with this table.  A unit test links only
-# its own layer and those below, so an upward call is a link error as well.
-LAYERS      := base net acl tls resolve lf model balance check config proxy control stats \
-	commands http admin import
+# The layers: every folder of src from the top down, and the folders below it
+# that it may use, for each the uppermost ones.  check-layers compares the
+# includes with this table.  A unit test links only its own layer and those below,
+# so an upward call is a link error as well.
+LAYERS      := import admin http commands stats control proxy config check balance model lf \
+	resolve acl tls net base
+below        = $(filter $(1) $(foreach f,$(1),$(BELOW_$(f))),$(LAYERS))
 BELOW_base  :=
 BELOW_net   := base
-BELOW_acl   := net base
-BELOW_tls   := net base
-BELOW_resolve := tls net base
+BELOW_acl   := $(call below,net)
+BELOW_tls   := $(call below,net)
+BELOW_resolve := $(call below,tls)
 BELOW_lf    := base
-BELOW_model := lf resolve acl tls net base
-BELOW_balance := model resolve acl tls net base
-BELOW_check   := model resolve acl tls net base
-BELOW_config  := check balance model resolve acl tls net base
-BELOW_proxy   := lf model resolve acl tls net base
-BELOW_control := proxy config check balance model lf resolve acl tls net base
-BELOW_stats   := control proxy config check balance model lf resolve acl tls net base
-BELOW_commands := stats $(BELOW_stats)
-BELOW_http    := commands stats $(BELOW_stats)
-BELOW_admin   := http commands stats $(BELOW_stats)
-BELOW_lfproxy := admin $(BELOW_admin)
+BELOW_model := $(call below,lf resolve acl)
+BELOW_balance := $(call below,model)
+BELOW_check   := $(call below,model)
+BELOW_config  := $(call below,check balance)
+BELOW_proxy   := $(call below,model)
+BELOW_control := $(call below,config proxy)
+BELOW_stats   := $(call below,control)
+BELOW_commands := $(call below,stats)
+BELOW_http    := $(call below,commands)
+BELOW_admin   := $(call below,http)
+BELOW_lfproxy := $(call below,admin)
 BELOW_import  := base
-BELOW_ctl     := import net base
+BELOW_ctl     := $(call below,import net)
 
 # The number of objects of one folder that may call each other in a circle, and
 # the folders where a larger circle is agreed, with its size.

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Fails where objects of one folder call each other in too large a circle.
+"""Fails where objects of one folder call each other in too large a circle, and
+where folders call each other at all.
 
   scripts/check-circles.py LIMIT [FOLDER=SIZE]... OBJECT.o...
 
@@ -15,7 +16,9 @@ import sys
 
 
 def folder(path):
-    return pathlib.Path(path).parent.name
+    """The folder of src, as in build/release/obj/FOLDER/..."""
+    parts = pathlib.Path(path).parts
+    return parts[parts.index("obj") + 1]
 
 
 def symbols(objects):
@@ -34,15 +37,19 @@ def symbols(objects):
 
 
 def calls(objects):
-    """The graph: object -> {object of the same folder: a name it uses}."""
+    """Two graphs: object -> {object of the same folder: a name it uses}, and
+    folder -> {folder: a name it uses}."""
     uses, owner = symbols(objects)
     graph = {path: {} for path in objects}
+    folders = {folder(path): {} for path in objects}
     for path in objects:
         for name in sorted(uses[path]):
             target = owner.get(name, path)
-            if target != path and folder(target) == folder(path):
+            if folder(target) != folder(path):
+                folders[folder(path)].setdefault(folder(target), name)
+            elif target != path:
                 graph[path].setdefault(target, name)
-    return graph
+    return graph, folders
 
 
 def reached(graph, start):
@@ -80,7 +87,8 @@ def main():
     if not objects:
         sys.exit("usage: scripts/check-circles.py LIMIT [FOLDER=SIZE]... "
                  "OBJECT.o...")
-    graph, bad = calls(objects), []
+    graph, folders = calls(objects)
+    bad = []
     for circle in circles(graph):
         where = folder(min(circle))
         allowed = int(agreed.get(where, sys.argv[1]))
@@ -88,6 +96,9 @@ def main():
             bad.append(f"src/{where}: {len(circle)} objects call each other "
                        f"in a circle; allowed: {allowed}")
             bad.extend(describe(circle, graph))
+    for circle in circles(folders):
+        bad.append("folders of src call each other in a circle")
+        bad.extend(describe(circle, folders))
     if bad:
         sys.exit("\n".join(bad))
 
