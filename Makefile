@@ -29,13 +29,14 @@ B           := build/$(MODE)
 # includes with this table.  A unit test links only its own layer and those below,
 # so an upward call is a link error as well.
 LAYERS      := import admin http commands stats control proxy config check balance model lf \
-	resolve acl tls net base
+	resolve acl tls loop net base
 below        = $(filter $(1) $(foreach f,$(1),$(BELOW_$(f))),$(LAYERS))
 BELOW_base  :=
 BELOW_net   := base
+BELOW_loop  := $(call below,net)
 BELOW_acl   := $(call below,net)
 BELOW_tls   := $(call below,net)
-BELOW_resolve := $(call below,tls)
+BELOW_resolve := $(call below,tls loop)
 BELOW_lf    := base
 BELOW_model := $(call below,lf resolve acl)
 BELOW_balance := $(call below,model)

@@ -17,8 +17,8 @@
 #include "base/list.h"
 #include "check/checker.h"
 #include "check/talk.h"
+#include "loop/curl_loop.h"
 #include "model/model.h"
-#include "net/curl_loop.h"
 
 struct check_preset;
 

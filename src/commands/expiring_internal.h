@@ -6,7 +6,7 @@
 #define COMMANDS_EXPIRING_INTERNAL_H
 
 #include "commands/expiring.h"
-#include "control/task_timer.h"
+#include "loop/task_timer.h"
 
 #define EXPIRING_NAMES_SIZE 320 /* of arguments, each followed by a blank */
 

@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "control/task_timer.h"
+#include "loop/task_timer.h"
 #include "stats/answer.h"
 
 #define STATE_FILE_S   5

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "control/task_timer.h"
+#include "loop/task_timer.h"
 
 struct manager_reports {
 	struct timed_task alive;

@@ -10,8 +10,8 @@
 #include "control/control_internal.h"
 #include "control/system_facts.h"
 #include "lf/event_handler.h"
+#include "loop/library_memory.h"
 #include "model/model_memory.h"
-#include "net/library_memory.h"
 #include "tls/memory.h"
 
 void

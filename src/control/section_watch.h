@@ -21,7 +21,7 @@
 #include "base/interests.h"
 #include "base/list.h"
 #include "base/worker.h"
-#include "control/task_timer.h"
+#include "loop/task_timer.h"
 
 struct section_load;
 

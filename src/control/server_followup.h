@@ -9,7 +9,7 @@
 #include <ev.h>
 #include <stdint.h>
 
-#include "control/task_timer.h"
+#include "loop/task_timer.h"
 
 struct control;
 

@@ -24,7 +24,7 @@
 #include <stdio.h>
 
 #include "config/diff.h"
-#include "control/task_timer.h"
+#include "loop/task_timer.h"
 #include "model/model.h"
 #include "resolve/dns.h"
 #include "resolve/names.h"

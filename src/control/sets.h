@@ -23,9 +23,9 @@
 #include "base/list.h"
 #include "base/memory_use.h"
 #include "config/diff.h"
-#include "control/task_timer.h"
+#include "loop/curl_loop.h"
+#include "loop/task_timer.h"
 #include "model/model.h"
-#include "net/curl_loop.h"
 
 /* The time from a report to the change of the servers that follows from it. */
 #define SETS_PAUSE_MS 50

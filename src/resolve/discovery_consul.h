@@ -27,7 +27,7 @@
 #include <ev.h>
 
 #include "base/err.h"
-#include "net/curl_loop.h"
+#include "loop/curl_loop.h"
 #include "resolve/discovery.h"
 #include "resolve/discovery_settings.h"
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "net/curl_loop.h"
+#include "loop/curl_loop.h"
 #include "resolve/discovery_settings.h"
 #include "resolve/discovery_target.h"
 

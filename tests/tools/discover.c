@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "net/curl_loop.h"
+#include "loop/curl_loop.h"
 #include "resolve/discovery_consul.h"
 #include "resolve/discovery_etcd.h"
 

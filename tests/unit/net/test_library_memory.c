@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What libraries take is counted, and so is what they give back.
  */
-#include "net/library_memory.h"
+#include "loop/library_memory.h"
 
 #include <curl/curl.h>
 

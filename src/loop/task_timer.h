@@ -9,8 +9,8 @@
  *
  * All functions run on the control thread.
  */
-#ifndef CONTROL_TASK_TIMER_H
-#define CONTROL_TASK_TIMER_H
+#ifndef LOOP_TASK_TIMER_H
+#define LOOP_TASK_TIMER_H
 
 #include <ev.h>
 #include <stdint.h>

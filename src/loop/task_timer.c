@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See task_timer.h.
  */
-#include "control/task_timer.h"
+#include "loop/task_timer.h"
 
 #include "base/clock.h"
 

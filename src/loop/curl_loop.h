@@ -5,8 +5,8 @@
  * called (curl_multi_socket_action(3)); libev does both.  Runs on the control
  * thread only.
  */
-#ifndef NET_CURL_LOOP_H
-#define NET_CURL_LOOP_H
+#ifndef LOOP_CURL_LOOP_H
+#define LOOP_CURL_LOOP_H
 
 #include <curl/curl.h>
 #include <ev.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Tasks on one timer; the oldest of many; shares of a number over a time.
+ * Tasks on one timer.
  */
-#include "control/task_timer.h"
+#include "loop/task_timer.h"
 
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "control/drains.h"
-#include "control/oldest_sessions.h"
 #include "unit.h"
 
 struct job {
@@ -127,84 +125,6 @@ long_tasks_leave_the_loop_to_others(void **state)
 	finish(&timer, loop);
 }
 
-static void
-oldest_keeps_the_oldest_sorted(void **state)
-{
-	struct oldest_sessions oldest = {NULL};
-	uint32_t seed = 99;
-	uint64_t all[500];
-
-	(void)state;
-	assert_true(oldest_sessions_reset(&oldest, 0));
-	oldest_sessions_offer(&oldest, &(struct session_age){.born_ms = 1});
-	assert_int_equal(oldest.n, 0);
-	oldest_sessions_sort(&oldest);
-	assert_true(oldest_sessions_reset(&oldest, 20));
-	for (size_t i = 0; i < UNIT_N(all); i++)
-		all[i] = i * 3;
-	for (size_t i = UNIT_N(all) - 1; i > 0; i--) {
-		size_t j = unit_random(&seed) % (i + 1);
-		uint64_t t = all[i];
-
-		all[i] = all[j];
-		all[j] = t;
-	}
-	for (size_t i = 0; i < UNIT_N(all); i++)
-		oldest_sessions_offer(&oldest,
-		    &(struct session_age){.born_ms = all[i], .id = all[i] + 7});
-	oldest_sessions_sort(&oldest);
-	assert_int_equal(oldest.n, 20);
-	for (size_t i = 0; i < oldest.n; i++) {
-		assert_int_equal(oldest.all[i].born_ms, 3 * i);
-		assert_int_equal(oldest.all[i].id, 3 * i + 7);
-	}
-	/* Fewer than there is room for. */
-	assert_true(oldest_sessions_reset(&oldest, 5));
-	assert_int_equal(oldest.n, 0);
-	oldest_sessions_offer(&oldest, &(struct session_age){.born_ms = 9});
-	assert_int_equal(oldest.n, 1);
-	oldest_sessions_fini(&oldest);
-}
-
-static void
-share_grows_evenly_to_the_whole(void **state)
-{
-	uint32_t before = 0;
-
-	(void)state;
-	assert_int_equal(drain_share(10, 0, 5000), 0);
-	assert_int_equal(drain_share(10, 1, 5000), 1);
-	assert_int_equal(drain_share(10, 2500, 5000), 5);
-	assert_int_equal(drain_share(10, 5000, 5000), 10);
-	assert_int_equal(drain_share(10, 9999, 5000), 10);
-	assert_int_equal(drain_share(0, 100, 5000), 0);
-	for (uint64_t ms = 0; ms <= 5000; ms += 50) {
-		uint32_t now = drain_share(100000, ms, 5000);
-
-		assert_int_equal(now - before, ms > 0 ? 1000 : 0);
-		before = now;
-	}
-}
-
-static void
-orders_read_as_they_are_written(void **state)
-{
-	char text[DRAIN_TEXT_SIZE];
-
-	(void)state;
-	assert_string_equal(
-	    drain_order_text(&(struct drain_order){0}, text), "drain");
-	assert_string_equal(
-	    drain_order_text(&(struct drain_order){.over_ms = 600000,
-	                         .then = DRAIN_THEN_KILL},
-	        text),
-	    "drain over 10m then kill");
-	assert_string_equal(
-	    drain_order_text(
-	        &(struct drain_order){.then = DRAIN_THEN_MAINT}, text),
-	    "drain then maint");
-}
-
 int
 main(void)
 {
@@ -214,9 +134,6 @@ main(void)
 	    cmocka_unit_test(
 	        task_that_asks_again_is_run_again_and_the_loop_lives),
 	    cmocka_unit_test(long_tasks_leave_the_loop_to_others),
-	    cmocka_unit_test(oldest_keeps_the_oldest_sorted),
-	    cmocka_unit_test(share_grows_evenly_to_the_whole),
-	    cmocka_unit_test(orders_read_as_they_are_written),
 	};
 
 	unit_watchdog();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See library_memory.h.
  */
-#include "net/library_memory.h"
+#include "loop/library_memory.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * See curl_loop.h.
  */
-#include "net/curl_loop.h"
+#include "loop/curl_loop.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "net/library_memory.h"
+#include "loop/library_memory.h"
 
 struct curl_loop {
 	struct ev_loop *loop;

@@ -2,8 +2,8 @@
  * Counts the heap memory of libcurl, which lets its user choose the functions
  * that it allocates with.  (OpenSSL's: tls/memory.h.)
  */
-#ifndef NET_LIBRARY_MEMORY_H
-#define NET_LIBRARY_MEMORY_H
+#ifndef LOOP_LIBRARY_MEMORY_H
+#define LOOP_LIBRARY_MEMORY_H
 
 #include <stdbool.h>
 
