@@ -16,6 +16,25 @@ plays() {
 	[[ $output == "ok $n sequences" ]] || fail "$output"
 }
 
+# forms: the commands in the table of settings of the source.
+forms() {
+	local file
+
+	file=$(grep -rl '^const struct setting_row setting_rows' "$ROOT/src")
+	sed -n '/^const struct setting_row setting_rows/,/^};/p' "$file" \
+	    >"$T/table"
+	grep -oE 'POOL_ROW\("[a-z_]+"\)|"[^"]* ="|"= [^"]*"' "$T/table" |
+	    sed 's/POOL_ROW("\(.*\)")/set pool @ \1 =/; s/"//g'
+}
+
+@test "settings: each row of the table has one in the tests" {
+	forms | sort >"$T/forms"
+	equal "rows with a command" "$(grep -c '\[SETTING_' "$T/table")" \
+	    "$(wc -l <"$T/forms")"
+	run -0 python3 -B "$ROOT/tests/behaviour/settingstool.py" "$T" rows
+	diff "$T/forms" <(sort <<<"$output")
+}
+
 @test "settings: what was set is saved, goes on, is undone" {
 	plays 4 set,dry,save set,save,set,save set,undo,set brief,for,undo
 }

@@ -11,6 +11,9 @@ changes` have to be as the oracle says, Row.after.  Prints each difference, and
 settingstool.py DIRECTORY every N: the same with each N-th of the sequences of
 three steps.
 
+settingstool.py DIRECTORY rows: prints the command of each row in the form of
+lfproxy's table of settings, with @ for the object and = for the value.
+
 LFPROXY_BUILD is the folder of the programs.
 """
 
@@ -43,7 +46,8 @@ class Wrong(Exception):
 class Row:
     """A setting.
 
-    what: its name in drift and audit.  command: with = for the value.
+    what: its name in drift and audit.  command: with @ for the object `of`
+    and = for the value.
     at: the section and, in brackets behind it, the server, which have the key.
     ours: values for the file, the first one at the start.  theirs: values that
     the operator sets.  text: a value of a command in the words of the file, or
@@ -52,8 +56,9 @@ class Row:
     secret: no value is shown, nor saved.
     """
 
-    def __init__(self, what, command, at, key, ours, theirs, now, **more):
-        self.what, self.command, self.at, self.key = what, command, at, key
+    def __init__(self, what, command, of, at, key, ours, theirs, now, **more):
+        self.what, self.at, self.key = what, at, key
+        self.form, self.command = command, command.replace("@", of)
         self.ours, self.theirs, self.now = ours, theirs, now
         self.timed = more.get("timed", True)
         self.secret = more.get("secret", False)
@@ -103,7 +108,8 @@ class Row:
 def server_row(name, what, command, key, ours, theirs, now, **more):
     return Row(
         f"server app/{name} {what}",
-        command.replace("@", f"app/{name}"),
+        command,
+        f"app/{name}",
         ("backend app", name),
         key,
         ours,
@@ -139,7 +145,8 @@ def numbers(*values):
 def pool_row(pool, key, ours, theirs, now):
     return Row(
         f"pool {pool} {key}",
-        f"set pool {pool} {key} =",
+        f"set pool @ {key} =",
+        pool,
         (f"pool {pool}", None),
         key,
         ours,
@@ -151,14 +158,13 @@ def pool_row(pool, key, ours, theirs, now):
 ENABLED = {"enable": "enabled", "disable": "disabled"}
 
 
-def rows():
+def rows(cpus=numbers(*sorted(os.sched_getaffinity(0)))):
     state = {"ready": "off", "maint": "on"}.get
     web = {"enable": "off", "disable": "on"}
     places = [f"127.0.0.1 port {n}" for n in (1, 2, 3)]
     moved = [f"127.0.0.{n} port 9{n}" for n in (7, 8, 9)]
     hosts = [f"127.0.0.{n}" for n in (2, 3, 4)]
     other_hosts = [f"127.0.0.{n}" for n in (12, 13, 14)]
-    cpus = numbers(*sorted(os.sched_getaffinity(0)))
     every = [
         server_row("weight", "weight", "set weight @ =", "weight",
                    numbers(20, 30, 40), numbers(50, 0, 70), of_stat("weight")),
@@ -191,22 +197,22 @@ def rows():
                    "agent_send", ["one", "two", "three"],
                    ["a\\ b\\\\c", "hex 0a00ff", "\\;"],
                    lambda asked, name: asked.heard, secret=True),
-        Row("frontend door", "= frontend door", ("frontend door", None),
+        Row("frontend door", "= frontend @", "door", ("frontend door", None),
             "disabled", ["enable", "disable"], ["disable", "enable"],
             lambda asked: "enable" if asked.stat["door", "FRONTEND"]["status"]
             == "OPEN" else "disable", text=web.get, shown=ENABLED.get),
-        Row("frontend web maxconn", "set maxconn frontend web =",
+        Row("frontend web maxconn", "set maxconn frontend @ =", "web",
             ("frontend web", None), "maxconn", numbers(31, 32, 33),
             numbers(41, 42, 43),
             lambda asked: asked.stat["web", "FRONTEND"]["slim"]),
-        Row("global maxconn", "set maxconn global =", ("global", None),
+        Row("global maxconn", "set maxconn global =", "", ("global", None),
             "maxconn", numbers(299, 298, 297, 296), numbers(101, 102, 103),
             lambda asked: asked.info["Maxconn"]),
-        Row("connections per second", "set rate-limit connections global =",
+        Row("connections per second", "set rate-limit connections global =", "",
             ("global", None), "rate_connections", numbers(5001, 5002, 5003),
             numbers(6001, 6002, 6003),
             lambda asked: asked.info["ConnRateLimit"]),
-        Row("sessions per second", "set rate-limit sessions global =",
+        Row("sessions per second", "set rate-limit sessions global =", "",
             ("global", None), "rate_sessions", numbers(7001, 7002, 7003),
             numbers(8001, 0, 8003), lambda asked: asked.info["SessRateLimit"]),
         pool_row("threads", "threads", numbers(2, 3, 4), numbers(5, 6, 1),
@@ -219,6 +225,9 @@ def rows():
                  lambda p: p["order"]),
         pool_row("main", "handshake_threads", numbers(1, 2), numbers(3, 4),
                  lambda p: p["long_limit"]),
+        # 20 may be 10 in force.
+        pool_row("spare", "handshake_nice", numbers(5, 6, 7),
+                 numbers(8, 0, 9), lambda p: p["long_nice"]),
     ]
     if len(cpus) > 1:
         both = f"{cpus[0]}-{cpus[1]}"
@@ -336,6 +345,11 @@ class Site:
                 f"pool = threads\n{self.keys('frontend door')}"
                 "[frontend gate]\nlisten = 127.0.0.1:0\nbackend = app\n"
                 "pool = shards\n"
+                # Spare threads need no right to be less nice again.
+                f"[pool spare]\nthreads = auto\n{self.keys('pool spare')}"
+                f"[tls side]\ncert = {sys.argv[1]}/side.pem\n"
+                "[frontend side]\nlisten = 127.0.0.1:0 tls=side\n"
+                "backend = app\npool = spare\n"
                 "[backend app]\ncheck = connect interval=1h\n"
                 "agent = on port=1 interval=1h\n"
                 + "".join(self.line(name) + "\n" for name in servers)
@@ -570,8 +584,25 @@ def become_parent():
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def make_certificate(name):
+    """A file with a key and its certificate."""
+    path = f"{sys.argv[1]}/{name}.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes"]
+        + ["-subj", f"/CN={name}", "-keyout", path, "-out", f"{path}.cert"],
+        capture_output=True,
+        check=True,
+    )
+    with open(path, "ab") as whole, open(f"{path}.cert", "rb") as cert:
+        whole.write(cert.read())
+
+
 def main():
     given = sys.argv[2:]
+    if given == ["rows"]:
+        print("\n".join(row.form for row in rows(["0", "1"])))
+        return
+    make_certificate("side")
     if given[0] == "every":
         orders = list(itertools.product(STEPS, repeat=3))
         sequences = orders[:: int(given[1])]
