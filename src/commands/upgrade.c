@@ -8,7 +8,7 @@
 #include "commands/listing.h"
 #include "control/upgrade.h"
 
-/* An upgrade; its answer comes when the other process serves, or has failed. */
+/* An upgrade; its answer comes when the successor serves, or has failed. */
 struct upgrading {
 	struct listing listing;
 	struct command_mode mode; /* of the client at the time of the command */

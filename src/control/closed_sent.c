@@ -57,7 +57,7 @@ collect_some(struct closed_sent *s)
 }
 
 /* Sends the next images.  Returns false if the channel is full.  An error of
- * the channel ends the round: the other process has gone. */
+ * the channel ends the round: the successor has gone. */
 static bool
 send_some_images(struct closed_sent *s, int channel)
 {

@@ -296,7 +296,7 @@ control_start(struct control *control, struct err *err)
 	if (!c->pools)
 		return false;
 	control_follow_limits(c);
-	/* The other process accepts until it sends LEFT. */
+	/* The predecessor accepts until it sends LEFT. */
 	if (takeover_under_way())
 		acceptors_wait(&c->proxy);
 	changes_init(&none);
@@ -317,7 +317,7 @@ control_start(struct control *control, struct err *err)
 	    LIMITS_PER_SESSION, c->budget.descriptors, c->budget.own,
 	    c->budget.reserve);
 	event_add(EVENT_START, LOG_LEVEL_INFO, NULL, NULL, "ready");
-	/* In a takeover, the manager is told when the other process has
+	/* In a takeover, the manager is told when the predecessor has
 	 * left. */
 	if (!takeover_under_way())
 		notify_ready("Ready");

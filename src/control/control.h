@@ -51,7 +51,7 @@ struct control *control_new(
 
 /* Becomes the configured user, starts the log's writer, pools, acceptors and
  * checks, and reports to the service manager that lfproxy is ready; in a
- * takeover, that report follows when the other process has left.  The caller
+ * takeover, that report follows when the predecessor has left.  The caller
  * opens the admin endpoints before.  Returns false with err set if the system
  * refuses something; the caller then calls control_free. */
 bool control_start(struct control *control, struct err *err) MUST_CHECK;

@@ -112,7 +112,7 @@ void stop_on_signal(struct ev_loop *loop, ev_signal *signal, int events);
  * no session is left.  Ends no session before stop_when_settled, which follows.
  * Defined in stop.c. */
 void stop_for_successor(struct control *control);
-/* Drains the sessions that the other process has not taken over.  Defined in
+/* Drains the sessions that the successor has not taken over.  Defined in
  * stop.c. */
 void stop_when_settled(struct control *control);
 

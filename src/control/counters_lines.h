@@ -3,7 +3,7 @@
  * `OBJECT COUNTER N` for each frontend, backend and server and each of its
  * counters, in two forms.
  *
- *   NUMBER COUNTER N                 in an upgrade: the other process's number
+ *   NUMBER COUNTER N                 in an upgrade: the successor's number
  *                                    for the object (net/handover.h), and how
  *                                    much was counted since the last such line
  *   counter KIND NAME... COUNTER N   in the state file: the sum
@@ -22,14 +22,14 @@
 /* The beginning of each line of the state file. */
 #define COUNTERS_LINE "counter "
 
-/* The sums that the other process has, in the order of the model's objects.
+/* The sums that the successor has, in the order of the model's objects.
  * Starts zeroed. */
 struct counters_sent {
 	uint64_t *sums; /* NULL: none yet */
 };
 
-/* Writes what was counted since the last call, for the objects that the other
- * process knows.  The model has to be the same in all calls.  Returns false
+/* Writes what was counted since the last call, for the objects that the
+ * successor knows.  The model has to be the same in all calls.  Returns false
  * when memory is short. */
 bool counters_write_numbered(struct counters_sent *sent,
     const struct model *model, const struct successor *to,

@@ -22,7 +22,7 @@ struct named {
 	unsigned route;            /* backends_n of the frontend: no route */
 	struct server *server;
 	struct counters *counters; /* NULL for a route */
-	uint32_t held; /* server, frontend: sessions of the other process */
+	uint32_t held; /* server, frontend: sessions of the predecessor */
 };
 
 struct names_known {

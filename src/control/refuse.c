@@ -15,7 +15,7 @@ control_may_change(const struct control *control, struct err_list *errors)
 {
 	if (control->phase != RUNNING)
 		return control_refuse(errors, "lfproxy is stopping");
-	/* The other process would not get the change. */
+	/* The successor would not get the change. */
 	return !control->upgrade ||
 	       control_refuse(errors, "an upgrade is under way");
 }

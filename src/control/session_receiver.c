@@ -26,7 +26,7 @@
 struct session_receiver {
 	struct control *control;
 	struct model *model; /* pinned */
-	int channel;         /* -1: the other process has ended */
+	int channel;         /* -1: the predecessor has ended */
 	ev_io io;
 	ev_timer tick; /* while RECEIVER_WINDOW sessions wait */
 	struct names_known names;
@@ -91,7 +91,7 @@ send_reopen(struct session_receiver *r)
 	r->reopens = false;
 }
 
-/* -- the places that the other process's sessions have -- */
+/* -- the places that the predecessor's sessions have -- */
 
 static bool
 has_places(const struct named *name)
@@ -151,7 +151,7 @@ take_counts(struct session_receiver *r, struct handover *m)
 	}
 }
 
-/* -- what the other process has counted, noted, and is told -- */
+/* -- what the predecessor has counted, noted, and is told -- */
 
 static void
 take_counters(struct session_receiver *r, struct handover *m)
@@ -306,7 +306,7 @@ begin_to_accept(struct session_receiver *r)
 
 /* The first number is of those that are about to come, a later one of those
  * that could not.  A client that came before the first one would get a place
- * that a session of the other process still has. */
+ * that a session of the predecessor still has. */
 static void
 take_passed(struct session_receiver *r, struct handover *m)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The side of an upgrade that takes sessions over, once the other process has
+ * The side of an upgrade that takes sessions over, once the predecessor has
  * left the listening sockets to this one (takeover.h).
  *
  *   NAMES -->                        what sessions may belong to, by number
  *         <-- LATER                  what is to happen to operators' changes
- *         <-- COUNTS                 how many the other process has at servers
+ *         <-- COUNTS                 how many the predecessor has at servers
  *                                    and of frontends
  *         <-- PASSED                 how many sessions it has
  *         <-- SESSION...             each goes on here at once
@@ -15,8 +15,8 @@
  *   REOPEN -->, <-- REOPEN           files of the access log were renamed
  *
  * The numbers mean the objects of the model at the beginning, which stays until
- * the other process has ended; a reload in between makes no difference to a
- * session that comes.  While the other process has sessions at a server, or of
+ * the predecessor has ended; a reload in between makes no difference to a
+ * session that comes.  While the predecessor has sessions at a server, or of
  * a frontend, they count here, too, so that maxconn holds for both processes
  * together.
  *
@@ -40,7 +40,7 @@ struct session_receiver;
 /* How long a turn of the loop takes sessions over, at most. */
 #define RECEIVER_TURN_NS (1000 * 1000)
 /* Sessions that wait for their first turn here at a time.  While there are so
- * many, the others wait in the channel, which the other process sees and tells
+ * many, the others wait in the channel, which the predecessor sees and tells
  * no more sessions to leave. */
 #define RECEIVER_WINDOW  64u
 #define RECEIVER_TICK_MS 1
@@ -53,10 +53,10 @@ struct session_receiver *session_receiver_new(
 /* Accepts NULL. */
 void session_receiver_free(struct session_receiver *receiver);
 
-/* Returns whether the other process is still there.  NULL: it is not. */
+/* Returns whether the predecessor is still there.  NULL: it is not. */
 bool session_receiver_is_open(const struct session_receiver *receiver);
 
-/* Makes the other process, and any before it, open the files of the access log
+/* Makes the predecessor, and any before it, open the files of the access log
  * again, which have been renamed.  NULL: there is none. */
 void session_receiver_reopen(struct session_receiver *receiver);
 

@@ -28,7 +28,7 @@
 
 /* After a pass: the sessions that were told last take their turns. */
 #define PASS_ENDS_MS 5
-/* How long the end waits for the other process to read the last sums. */
+/* How long the end waits for the successor to read the last sums. */
 #define LAST_SUMS_MS 1000
 
 /* A text that is sent line by line. */
@@ -45,7 +45,7 @@ struct session_sender {
 	ev_io io;
 	ev_timer tick;
 	uint64_t names_by_ms;
-	bool named;       /* the other process has told what it knows */
+	bool named;       /* the successor has told what it knows */
 	bool announced;   /* the first PASSED is sent */
 	uint32_t *queued; /* the slots of those that are told first, or NULL */
 	size_t queued_n, queued_told;
@@ -107,7 +107,7 @@ take_lines(struct lines_out *lines, struct text_out *out)
 }
 
 /* Writes how many sessions of this process each server and each frontend has
- * that the other process knows.  Counts that were not sent so far are out of
+ * that the successor knows.  Counts that were not sent so far are out of
  * date. */
 static bool
 collect_counts(struct session_sender *s)
@@ -154,7 +154,7 @@ collect_sums(struct session_sender *s)
 }
 
 /* Sends sums, and collects those that were counted since, from time to time:
- * what the other process tells is never less than what this one has told.
+ * what the successor tells is never less than what this one has told.
  * Returns false while some are left. */
 static bool
 send_sums(struct session_sender *s, uint64_t now_ms)
@@ -178,7 +178,7 @@ release_passed(struct session_sender *s)
 }
 
 /* Adds the events since the sender began, with the result of the upgrade.
- * Without memory the other process goes without them. */
+ * Without memory the successor goes without them. */
 static void
 collect_last_events(struct session_sender *s)
 {
@@ -192,7 +192,7 @@ collect_last_events(struct session_sender *s)
 	(void)take_lines(later, &out);
 }
 
-/* Ends the sending, once.  lost: the other process has ended. */
+/* Ends the sending, once.  lost: the successor has ended. */
 static void
 end_sending(struct session_sender *s, bool lost)
 {
@@ -395,7 +395,7 @@ sender_on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 	end_pass(s, now_ms);
 }
 
-/* -- what the other process knows -- */
+/* -- what the successor knows -- */
 
 /* SIGUSR1 has come to this process when the other one had opened its files. */
 static void
@@ -419,7 +419,7 @@ begin_passes(struct session_sender *s)
 		end_sending(s, false);
 		return;
 	}
-	/* The other process lets clients in when it has these. */
+	/* The successor lets clients in when it has these. */
 	if (send_lines(s, &s->later) && send_sums(s, clock_now_ms()) &&
 	    send_lines(s, &s->counts))
 		(void)announce(s);
@@ -427,7 +427,7 @@ begin_passes(struct session_sender *s)
 	s->queued = proxy_list_queued(&c->proxy, &s->queued_n);
 }
 
-/* The other process is gone, or says what it should not.  The sessions that it
+/* The successor is gone, or says what it should not.  The sessions that it
  * has not taken stay. */
 static void
 give_up_sending(struct session_sender *s)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The side of an upgrade that hands its sessions over, after the other process
+ * The side of an upgrade that hands its sessions over, after the successor
  * has the listening sockets (upgrade.h).
  *
- *   NAMES: what the other process knows
+ *   NAMES: what the successor knows
  *     --> sessions that wait in queues are told, in their order
  *     --> all sessions are told, again and again: those that could not leave
  *         may be able to later
@@ -35,7 +35,7 @@ struct session_sender;
 #define SENDER_MESSAGE 1280u
 /* If no session acts for this time, those that were told have ended. */
 #define SENDER_LOST_MS 20
-/* How long the other process may take to tell what it knows. */
+/* How long the successor may take to tell what it knows. */
 #define SENDER_NAMES_MS 5000
 /* Between two looks at the counters, while sessions leave. */
 #define SENDER_SUMS_MS 100
@@ -45,7 +45,7 @@ struct session_sender;
 
 /* Begins to send.  Takes ownership of the channel and of later, the lines of
  * HANDOVER_LATER or NULL, also on failure.  Calls settled once, when no more
- * sessions leave for now.  passed: how many have left; lost: the other process
+ * sessions leave for now.  passed: how many have left; lost: the successor
  * has ended.  Returns NULL when memory is short. */
 struct session_sender *session_sender_new(struct control *control, int channel,
     char *later, void (*settled)(void *arg, uint32_t passed, bool lost),

@@ -16,7 +16,7 @@
 #define KILL_LIMIT_MS 1000
 #define STATUS_MS     1000
 
-/* The time for the answer to the command that has started the other process. */
+/* The time for the answer to the command that has started the successor. */
 #define LINGER_MS 200
 
 /* Reports the phase to the service manager, for `systemctl status`.  more_ms:

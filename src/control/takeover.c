@@ -28,7 +28,7 @@
 
 static struct {
 	int channel;  /* 0: there is no other process */
-	bool started; /* by the other process */
+	bool started; /* by the predecessor */
 	char *commands;
 	size_t commands_n;
 	uint32_t first_number; /* see takeover_first_number */
@@ -67,7 +67,7 @@ keep_commands(const char *text, struct err *err)
 	return true;
 }
 
-/* Takes all that comes before the other process waits. */
+/* Takes all that comes before the predecessor waits. */
 static bool
 receive_handover(struct err *err)
 {
@@ -183,7 +183,7 @@ takeover_failed(const char *why)
 {
 	if (takeover.channel == 0)
 		return;
-	/* Before the message: the other process ends this one when it gets it.
+	/* Before the message: the predecessor ends this one when it gets it.
 	 */
 	inherited_put_back_files();
 	send_handover_text(HANDOVER_FAILED, why);
@@ -230,7 +230,7 @@ takeover_accept(struct control *control, enum takeover then)
 		follower->enter(follower->arg);
 }
 
-/* The other process has left, by its word or for good. */
+/* The predecessor has left, by its word or for good. */
 static void
 on_left(struct ev_loop *loop, ev_io *io, int events)
 {

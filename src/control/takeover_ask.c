@@ -114,7 +114,7 @@ poll_until(struct pollfd fds[2], uint64_t by_ms)
 	return now_ms < by_ms && poll(fds, 2, (int)(by_ms - now_ms)) > 0;
 }
 
-/* Accepts the connection of the other process.  Other users see the name in
+/* Accepts the connection of the predecessor.  Other users see the name in
  * /proc/net/unix and can connect, too: closes their connections.  Returns the
  * connection or -1 with err set. */
 static int

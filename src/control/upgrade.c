@@ -233,7 +233,7 @@ add_past(struct upgrade *u)
 	free(past);
 }
 
-/* Leaves the sockets to the other process, which serves, and begins to send
+/* Leaves the sockets to the successor, which serves, and begins to send
  * sessions. */
 static void
 commit_upgrade(struct upgrade *u)
@@ -317,7 +317,7 @@ receive_answer(const struct upgrade *u, struct handover *ret_message)
 }
 
 /* Fails the upgrade, and returns true, if the result of receive_answer tells
- * why the other process has failed. */
+ * why the successor has failed. */
 static bool
 tells_failure(struct upgrade *u, int rc, const struct handover *m)
 {
@@ -333,7 +333,7 @@ tells_failure(struct upgrade *u, int rc, const struct handover *m)
 	return true;
 }
 
-/* Handles the end of the channel.  If the other process is a child, on_child
+/* Handles the end of the channel.  If the successor is a child, on_child
  * will tell how it ended; otherwise it may have said why before. */
 static void
 on_closed(struct upgrade *u)

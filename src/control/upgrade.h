@@ -8,7 +8,7 @@
  *
  * Both processes accept from the same sockets between READY and leave, so no
  * client is refused.  Then this process closes its listening sockets, whose
- * files stay, and drains as after SIGTERM.  The other process is the main one
+ * files stay, and drains as after SIGTERM.  The successor is the main one
  * of the service by then.
  */
 #ifndef CONTROL_UPGRADE_H
@@ -16,7 +16,7 @@
 
 #include "control/control.h"
 
-/* How long the other process may take to serve. */
+/* How long the successor may take to serve. */
 #define UPGRADE_WAIT_MS 30000
 
 /* An upgrade that was begun. */
@@ -45,7 +45,7 @@ const struct upgrade_result *upgrade_result(const struct upgrade *upgrade);
 /* Gives up the caller's reference.  Accepts NULL. */
 void upgrade_unref(struct upgrade *upgrade);
 
-/* Gives up an upgrade that is under way, unless the other process serves
+/* Gives up an upgrade that is under way, unless the successor serves
  * already: a signal has asked lfproxy to stop. */
 void upgrade_stop(struct control *control);
 

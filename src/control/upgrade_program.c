@@ -165,7 +165,7 @@ spawn_sibling(struct start *start, pid_t *ret_pid)
 	return error;
 }
 
-/* Note: whose child the other process is.
+/* Note: whose child the successor is.
  * A service manager is told when a child of its own ends, so the main process
  * of the service has to be its child.  systemd does not notice the end of
  * another main process before all processes of the service have ended, takes

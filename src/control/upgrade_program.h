@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The other process of an upgrade: starts or reaches it, and tells whether it
+ * The successor of an upgrade: starts or reaches it, and tells whether it
  * has ended.  All functions run on the control thread.  None waits for the
- * other process.
+ * successor.
  */
 #ifndef CONTROL_UPGRADE_PROGRAM_H
 #define CONTROL_UPGRADE_PROGRAM_H
@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 
-/* Sets the arguments that the other process gets: argv of this process, which
+/* Sets the arguments that the successor gets: argv of this process, which
  * has to stay valid.  Called before control_new. */
 void upgrade_set_arguments(char *const *argv);
 
@@ -20,7 +20,7 @@ void upgrade_set_arguments(char *const *argv);
  * another one now, as after an upgrade of its package.  Looks at the disk. */
 bool upgrade_is_due(void);
 
-/* The other process of an upgrade. */
+/* The successor of an upgrade. */
 struct upgrade_process {
 	pid_t pid;     /* 0: not begun, or ended */
 	int channel;   /* -1: closed */
@@ -42,7 +42,7 @@ struct upgrade_process {
 bool upgrade_reach(struct upgrade_process *process, const char *path,
     struct err *err) MUST_CHECK;
 
-/* Returns whether the other process has closed its end of the channel, whatever
+/* Returns whether the successor has closed its end of the channel, whatever
  * it has said before, or has become a zombie.  The latter matters because
  * threads that have still to end keep the channel open, and a service manager
  * takes the process for dead.  Without /proc, only the channel counts. */

@@ -112,7 +112,7 @@ on_mhd_timer(struct ev_loop *loop, ev_timer *timer, int events)
 
 /* Stops accepting for PAUSE_S: the connection stays in the backlog, so the loop
  * would call again at once.  EINVAL: the socket does not listen, because during
- * an upgrade the other process, which has it as well, has shut it down.  No
+ * an upgrade the successor, which has it as well, has shut it down.  No
  * client is kept waiting. */
 static void
 pause_http_accept(struct http *http, int error)

@@ -114,7 +114,7 @@ int handover_send_session(int channel, const struct iovec *parts,
 /* Sends a CLOSED.  Never blocks.  Returns 0 or -errno. */
 int handover_send_closed(int channel, const void *data, size_t size);
 
-/* Receives a message.  Returns 1; 0 if the other process has closed the
+/* Receives a message.  Returns 1; 0 if the peer has closed the
  * channel; -EAGAIN if no message is there; or another -errno.  -EBADMSG: the
  * message is of another version, of an unknown kind, or malformed, or there was
  * no room for its descriptors.  *ret_message then has its version and its kind

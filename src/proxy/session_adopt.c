@@ -52,7 +52,7 @@ drop_fds(const struct image_fds *fds)
 	}
 }
 
-/* Returns a time from a turn of the other process, which may have been ahead of
+/* Returns a time from a turn of the predecessor, which may have been ahead of
  * the clock here. */
 static uint64_t
 past_ms(uint64_t ms, uint64_t now_ms)
@@ -80,7 +80,7 @@ adopt_side(struct session *s, enum handle_side which, uint64_t flags,
 	side->wrote = flags & IMAGE_SIDE_WROTE;
 	side->end = (uint8_t)end;
 	side->active_ms = active_ms;
-	/* The other process has counted these bytes. */
+	/* The predecessor has counted these bytes. */
 	side->counted = received;
 	atomic_store_relaxed(&side->received, received);
 	/* Registering the descriptor reports its present state. */
@@ -224,7 +224,7 @@ is_judged(const struct session *s)
 }
 
 /* Makes the session belong to its model: pins the model, and counts the session
- * in gauges, limits and at its server.  Sums that the other process has counted
+ * in gauges, limits and at its server.  Sums that the predecessor has counted
  * are sent separately. */
 static void
 enter_model(struct session *s, const struct session_image *image,
@@ -291,7 +291,7 @@ adopted_state(const struct session_image *image)
 }
 
 /* Sets the state, and the time since when the session is in it: the wait in a
- * queue, and a delay, began in the other process.  An older process tells only
+ * queue, and a delay, began in the predecessor.  An older process tells only
  * what is left of a delay. */
 static void
 adopt_state(

@@ -43,7 +43,7 @@ struct session_facts {
 
 /* Returns a session's id, made of its number and the time when it was accepted.
  * A process gives the sessions that it accepts a number for each slot.  After
- * an upgrade the other process numbers its own sessions from behind these
+ * an upgrade the predecessor numbers its own sessions from behind these
  * (proxy_number_from), and a session that it adopts keeps its number. */
 uint64_t session_id(uint32_t number, uint64_t accepted_wall_us);
 

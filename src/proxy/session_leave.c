@@ -55,7 +55,7 @@ image_phase_of(const struct session *s, const struct pool_thread *self)
 	return 0;
 }
 
-/* -- what the other process calls them -- */
+/* -- what the successor calls them -- */
 
 static uint32_t
 route_number(const struct successor *to, const struct session *s, unsigned r)
@@ -65,7 +65,7 @@ route_number(const struct successor *to, const struct session *s, unsigned r)
 	return successor_find(to, successor_route_line(s->frontend, r, line));
 }
 
-/* Puts the numbers by which the other process knows the session's frontend,
+/* Puts the numbers by which the successor knows the session's frontend,
  * route and server.  Returns false when it does not know all of them. */
 static bool
 put_numbers(const struct successor *to, const struct session *s,

@@ -2,7 +2,7 @@
  * The process that takes over from this one, as sessions see it when they are
  * handed over (session_leave.h): the socket to it, and the names that it knows.
  *
- * The other process numbers the objects whose sessions and sums it can take: a
+ * The successor numbers the objects whose sessions and sums it can take: a
  * frontend, the route from a frontend to a backend, a backend, and a server at
  * an address.  Each is a line of text.  A session that belongs to any other
  * object stays.
@@ -60,7 +60,7 @@ void successor_free(struct successor *successor);
 bool successor_add_lines(
     struct successor *successor, const char *lines) MUST_CHECK;
 
-/* Returns the number of a line; 0: the other process does not know it.  Any
+/* Returns the number of a line; 0: the successor does not know it.  Any
  * thread. */
 uint32_t successor_find(const struct successor *successor, const char *line);
 
