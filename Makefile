@@ -28,7 +28,7 @@ B           := build/$(MODE)
 # that it may use, for each the uppermost ones.  check-layers compares the
 # includes with this table.  A unit test links only its own layer and those below,
 # so an upward call is a link error as well.
-LAYERS      := import admin http commands stats control proxy config check balance model lf \
+LAYERS      := import admin http commands stats control process proxy config check balance model lf \
 	resolve acl tls loop net base
 below        = $(filter $(1) $(foreach f,$(1),$(BELOW_$(f))),$(LAYERS))
 BELOW_base  :=
@@ -43,7 +43,8 @@ BELOW_balance := $(call below,model)
 BELOW_check   := $(call below,model)
 BELOW_config  := $(call below,check balance)
 BELOW_proxy   := $(call below,model)
-BELOW_control := $(call below,config proxy)
+BELOW_process := $(call below,config)
+BELOW_control := $(call below,process proxy)
 BELOW_stats   := $(call below,control)
 BELOW_commands := $(call below,stats)
 BELOW_http    := $(call below,commands)

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "base/trend.h"
-#include "control/system_facts.h"
 #include "model/server_cursor.h"
+#include "process/system_facts.h"
 
 struct control;
 

@@ -30,9 +30,9 @@
 #include "base/err.h"
 #include "check/checker.h"
 #include "config/diff.h"
-#include "control/limits.h"
 #include "control/pools.h"
 #include "model/model.h"
+#include "process/limits.h"
 
 struct control;
 struct listeners;

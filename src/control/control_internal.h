@@ -8,7 +8,6 @@
 #include "control/capacity.h"
 #include "control/control.h"
 #include "control/drains.h"
-#include "control/limits.h"
 #include "control/list_watch.h"
 #include "control/listeners.h"
 #include "control/manager.h"
@@ -21,6 +20,7 @@
 #include "control/tls_watch.h"
 #include "loop/task_timer.h"
 #include "model/backend_servers.h"
+#include "process/limits.h"
 #include "proxy/proxy.h"
 
 struct reload;

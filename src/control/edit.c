@@ -10,8 +10,8 @@
 #include "base/events.h"
 #include "config/edit.h"
 #include "control/control_internal.h"
-#include "control/server_sockets.h"
 #include "control/transition.h"
+#include "process/server_sockets.h"
 
 /* Returns a copy of the backend's list of servers with room for one more, or
  * NULL with errors. */

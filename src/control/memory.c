@@ -8,10 +8,10 @@
 #include "base/ensure.h"
 #include "base/events.h"
 #include "control/control_internal.h"
-#include "control/system_facts.h"
 #include "lf/event_handler.h"
 #include "loop/library_memory.h"
 #include "model/model_memory.h"
+#include "process/system_facts.h"
 #include "tls/memory.h"
 
 void

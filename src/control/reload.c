@@ -8,17 +8,17 @@
 
 #include "base/clock.h"
 #include "base/events.h"
-#include "base/text_out.h"
 #include "base/notify.h"
 #include "base/text.h"
+#include "base/text_out.h"
 #include "config/config.h"
 #include "config/edit.h"
 #include "control/control_internal.h"
-#include "control/limits.h"
 #include "control/list_diff.h"
 #include "control/list_load.h"
 #include "control/tls_diff.h"
 #include "control/transition.h"
+#include "process/limits.h"
 
 /* The time after which a reload is logged that waits for lists.  lfproxyctl
  * gives up after ten seconds. */

@@ -8,9 +8,9 @@
 
 #include "base/fault.h"
 #include "control/control_internal.h"
-#include "control/limits.h"
-#include "control/server_sockets.h"
-#include "control/syscall_filter.h"
+#include "process/limits.h"
+#include "process/server_sockets.h"
+#include "process/syscall_filter.h"
 #include "proxy/accept_limits.h"
 #include "proxy/accesslog.h"
 

@@ -23,11 +23,11 @@
 
 #include "base/notify.h"
 #include "base/secrets.h"
-#include "control/root.h"
-#include "control/syscall_filter.h"
-#include "control/system_facts.h"
 #include "net/handover.h"
 #include "net/inherited.h"
+#include "process/root.h"
+#include "process/syscall_filter.h"
+#include "process/system_facts.h"
 
 /* Marks functions that run in another process that shares the memory: a
  * sanitizer would take that process for a part of this one. */

@@ -60,7 +60,7 @@ enum closed_tcp_info { TCP_INFO_AUTO, TCP_INFO_OFF, TCP_INFO_ALL };
 #define CLOSED_LONG_MS      1000
 #define CLOSED_SESSIONS_MAX 65536
 
-/* The filter of system calls (control/syscall_filter.h).  LOG: the kernel logs
+/* The filter of system calls (process/syscall_filter.h).  LOG: the kernel logs
  * the calls that ON would refuse.  AUTO: like ON where the kernel and the
  * container permit it, else like OFF. */
 enum seccomp_mode { SECCOMP_OFF, SECCOMP_LOG, SECCOMP_ON, SECCOMP_AUTO };
@@ -71,7 +71,7 @@ struct global_spec {
 	struct log_list log;        /* the access log */
 	struct log_list messages;   /* none: as the manual says */
 	char *user, *group;         /* to become after binding; NULL: stay */
-	char *chroot;               /* see control/root.h; NULL: none */
+	char *chroot;               /* see process/root.h; NULL: none */
 	char *node;                 /* this host's name in `show info` */
 	char *info_name;            /* the product's name there */
 	char *state_file;           /* see commands/state_file.h; NULL: none */

@@ -3,10 +3,10 @@
  */
 #include "stats/info.h"
 
-#include "control/capabilities.h"
-#include "control/root.h"
-#include "control/syscall_filter.h"
 #include "control/server_names.h"
+#include "process/capabilities.h"
+#include "process/root.h"
+#include "process/syscall_filter.h"
 
 #include <inttypes.h>
 #include <malloc.h>

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 
 #include "control/capacity.h"
-#include "control/system_facts.h"
+#include "process/system_facts.h"
 #include "stats/metrics_text.h"
 #include "stats/ready.h"
 

@@ -2,7 +2,7 @@
  * The lists of system calls, and the filter that is made of them.  A filter
  * stays as long as its process, so each test of it has a process of its own.
  */
-#include "control/syscall_filter.h"
+#include "process/syscall_filter.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "control/syscalls.h"
+#include "process/syscalls.h"
 #include "unit.h"
 
 /* The last number that is the same on all architectures and that the lists

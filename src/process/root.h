@@ -7,8 +7,8 @@
  * configuration therefore have to be inside under the paths that they have
  * outside.
  */
-#ifndef CONTROL_ROOT_H
-#define CONTROL_ROOT_H
+#ifndef PROCESS_ROOT_H
+#define PROCESS_ROOT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What is read of the kernel's texts.
  */
-#include "control/system_facts.h"
+#include "process/system_facts.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See syscall_filter.h.
  */
-#include "control/syscall_filter.h"
+#include "process/syscall_filter.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include <xxhash.h>
 
 #include "base/log.h"
-#include "control/syscalls.h"
+#include "process/syscalls.h"
 
 #define FILTER_ENV "LFPROXY_FILTER"
 

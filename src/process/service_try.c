@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "control/capabilities.h"
-#include "control/limits.h"
-#include "control/server_sockets.h"
-#include "control/service_internal.h"
 #include "model/model.h"
+#include "process/capabilities.h"
+#include "process/limits.h"
+#include "process/server_sockets.h"
+#include "process/service_internal.h"
 
 struct attempt {
 	const struct service *service; /* NULL: as `user` of the file says */

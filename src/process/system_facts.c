@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See system_facts.h.
  */
-#include "control/system_facts.h"
+#include "process/system_facts.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

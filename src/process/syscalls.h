@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * The system calls that lfproxy and its children may make, and those that they
- * may not: see control/syscall_filter.h.
+ * may not: see process/syscall_filter.h.
  *
  * The lists follow systemd's group @system-service, which is made for network
  * services, as the unit's SystemCallFilter= does.  They are wide enough for
  * what check scripts run: shells, curl, psql, Python.  No list has calls that
  * did not exist when the lists were written.
  */
-#ifndef CONTROL_SYSCALLS_H
-#define CONTROL_SYSCALLS_H
+#ifndef PROCESS_SYSCALLS_H
+#define PROCESS_SYSCALLS_H
 
 /* Names as libseccomp knows them, ending with NULL.  An architecture has only
  * some of these calls. */

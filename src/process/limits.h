@@ -2,8 +2,8 @@
  * The limits that the system sets for this process, and the user that it runs
  * as.
  */
-#ifndef CONTROL_LIMITS_H
-#define CONTROL_LIMITS_H
+#ifndef PROCESS_LIMITS_H
+#define PROCESS_LIMITS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
  * that they can still end it while it waits for files or for the process to
  * take over from.  A signal that was blocked is handled once the loop runs.
  */
-#ifndef CONTROL_SIGNALS_H
-#define CONTROL_SIGNALS_H
+#ifndef PROCESS_SIGNALS_H
+#define PROCESS_SIGNALS_H
 
 /* Blocks SIGHUP, SIGUSR1 and SIGUSR2.  Called first of all in main. */
 void signals_hold(void);

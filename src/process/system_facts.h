@@ -5,8 +5,8 @@
  * 60 us.  The functions return false if the kernel does not provide the fact;
  * their output is untouched then.
  */
-#ifndef CONTROL_SYSTEM_FACTS_H
-#define CONTROL_SYSTEM_FACTS_H
+#ifndef PROCESS_SYSTEM_FACTS_H
+#define PROCESS_SYSTEM_FACTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

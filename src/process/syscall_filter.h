@@ -3,12 +3,12 @@
  *
  * The filter has to permit what lfproxy, its check scripts and the program of
  * an upgrade do: a process keeps all filters of the process that started it.
- * control/syscalls.h has the lists.  A call that is refused fails with EPERM.
+ * process/syscalls.h has the lists.  A call that is refused fails with EPERM.
  * A call that is in no list, because the lists are older than the kernel, fails
  * with ENOSYS, so that the C library falls back on an older call.
  */
-#ifndef CONTROL_SYSCALL_FILTER_H
-#define CONTROL_SYSCALL_FILTER_H
+#ifndef PROCESS_SYSCALL_FILTER_H
+#define PROCESS_SYSCALL_FILTER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See service.h.
  */
-#include "control/service.h"
+#include "process/service.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "control/service_internal.h"
+#include "process/service_internal.h"
 
 #define ASK                                                                    \
 	"exec systemctl show " SERVICE_UNIT                                    \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See capabilities.h.
  */
-#include "control/capabilities.h"
+#include "process/capabilities.h"
 
 #include <cap-ng.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See root.h.
  */
-#include "control/root.h"
+#include "process/root.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Declarations that the parts of service.h share.
  */
-#ifndef CONTROL_SERVICE_INTERNAL_H
-#define CONTROL_SERVICE_INTERNAL_H
+#ifndef PROCESS_SERVICE_INTERNAL_H
+#define PROCESS_SERVICE_INTERNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "control/service.h"
+#include "process/service.h"
 
 #define SERVICE_UNIT "lfproxy.service"
 

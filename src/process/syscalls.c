@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See syscalls.h.
  */
-#include "control/syscalls.h"
+#include "process/syscalls.h"
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Checks that this process may set the options of connections to servers.
  */
-#ifndef CONTROL_SERVER_SOCKETS_H
-#define CONTROL_SERVER_SOCKETS_H
+#ifndef PROCESS_SERVER_SOCKETS_H
+#define PROCESS_SERVER_SOCKETS_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The capabilities that a configuration needs.
  */
-#include "control/capabilities.h"
+#include "process/capabilities.h"
 
 #include <linux/capability.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See limits.h.
  */
-#include "control/limits.h"
+#include "process/limits.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "control/capabilities.h"
 #include "model/check_rules.h"
 #include "model/model.h"
+#include "process/capabilities.h"
 
 /* The most pipes.  A full one takes a megabyte in the kernel. */
 #define PIPES_MAX           512u

@@ -7,8 +7,8 @@
  * descriptors and view of the file system, which loads the configuration once
  * more and asks the kernel about each path that lfproxy will write.
  */
-#ifndef CONTROL_SERVICE_H
-#define CONTROL_SERVICE_H
+#ifndef PROCESS_SERVICE_H
+#define PROCESS_SERVICE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -17,8 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "control/capabilities.h"
-#include "control/service_internal.h"
+#include "process/capabilities.h"
+#include "process/service_internal.h"
 
 #define GROUPS_MAX 256
 

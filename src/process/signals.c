@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See signals.h.
  */
-#include "control/signals.h"
+#include "process/signals.h"
 
 #include <pthread.h>
 #include <signal.h>

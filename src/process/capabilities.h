@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The capabilities that lfproxy keeps while it serves: see capabilities(7).
  */
-#ifndef CONTROL_CAPABILITIES_H
-#define CONTROL_CAPABILITIES_H
+#ifndef PROCESS_CAPABILITIES_H
+#define PROCESS_CAPABILITIES_H
 
 #include <stdbool.h>
 #include <stdint.h>

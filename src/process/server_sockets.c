@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See server_sockets.h.
  */
-#include "control/server_sockets.h"
+#include "process/server_sockets.h"
 
 #include <errno.h>
 #include <stdio.h>
