@@ -6,7 +6,7 @@
 
 #include "acl/acl.h"
 #include "commands/call.h"
-#include "control/list_task.h"
+#include "watch/list_task.h"
 
 /* Returns the list that the text names, as NAME or #NUMBER, or NULL with
  * call->err set, to `missing` if the text is empty. */

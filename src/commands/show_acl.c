@@ -8,7 +8,7 @@
 
 #include "commands/add_acl.h"
 #include "commands/listing.h"
-#include "control/section_watch.h"
+#include "watch/section_watch.h"
 
 /* -- the lists -- */
 

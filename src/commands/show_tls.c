@@ -10,12 +10,12 @@
 
 #include "commands/listing.h"
 #include "commands/tls_sections.h"
-#include "control/section_watch.h"
 #include "tls/context.h"
 #include "tls/counters.h"
 #include "tls/facts.h"
 #include "tls/tickets.h"
 #include "tls/x509_text.h"
+#include "watch/section_watch.h"
 
 /* Users of a section that are listed in text; JSON has all. */
 #define USERS_SHOWN 8

@@ -8,7 +8,6 @@
 #include "control/capacity.h"
 #include "control/control.h"
 #include "control/drains.h"
-#include "control/list_watch.h"
 #include "control/listeners.h"
 #include "control/manager.h"
 #include "control/pools.h"
@@ -16,12 +15,13 @@
 #include "control/server_followup.h"
 #include "control/server_names.h"
 #include "control/sets.h"
-#include "control/tls_upkeep.h"
-#include "control/tls_watch.h"
 #include "loop/task_timer.h"
 #include "model/backend_servers.h"
 #include "process/limits.h"
 #include "proxy/proxy.h"
+#include "watch/list_watch.h"
+#include "watch/tls_upkeep.h"
+#include "watch/tls_watch.h"
 
 struct reload;
 struct upgrade;

@@ -14,11 +14,11 @@
 #include "config/config.h"
 #include "config/edit.h"
 #include "control/control_internal.h"
-#include "control/list_diff.h"
-#include "control/list_load.h"
-#include "control/tls_diff.h"
 #include "control/transition.h"
 #include "process/limits.h"
+#include "watch/list_diff.h"
+#include "watch/list_load.h"
+#include "watch/tls_diff.h"
 
 /* The time after which a reload is logged that waits for lists.  lfproxyctl
  * gives up after ten seconds. */

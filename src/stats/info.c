@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text_out.h"
-#include "control/tls_upkeep.h"
 #include "proxy/proxy.h"
+#include "watch/tls_upkeep.h"
 
 #define RELEASE_DATE "2026/11/21"
 #define MB           (1024 * 1024)

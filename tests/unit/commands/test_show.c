@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "control/tls_upkeep.h"
 #include "stats/info.h"
+#include "watch/tls_upkeep.h"
 
 static const char *
 info(struct fixture *f)

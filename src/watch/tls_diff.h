@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * How a reload changes the contents of the files of [tls] sections.
  */
-#ifndef CONTROL_TLS_DIFF_H
-#define CONTROL_TLS_DIFF_H
+#ifndef WATCH_TLS_DIFF_H
+#define WATCH_TLS_DIFF_H
 
 #include "config/diff.h"
 #include "model/spec.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Address lists follow their files without a reload, see section_watch.h.
  */
-#ifndef CONTROL_LIST_WATCH_H
-#define CONTROL_LIST_WATCH_H
+#ifndef WATCH_LIST_WATCH_H
+#define WATCH_LIST_WATCH_H
 
-#include "control/section_watch.h"
+#include "watch/section_watch.h"
 
 struct model;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See list_task.h.
  */
-#include "control/list_task.h"
+#include "watch/list_task.h"
 
 #include <errno.h>
 #include <stdlib.h>

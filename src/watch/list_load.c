@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See list_load.h.
  */
-#include "control/list_load.h"
+#include "watch/list_load.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  *
  * All functions run on the control thread.
  */
-#ifndef CONTROL_LIST_LOAD_H
-#define CONTROL_LIST_LOAD_H
+#ifndef WATCH_LIST_LOAD_H
+#define WATCH_LIST_LOAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  *
  * All functions run on the control thread and do not block.
  */
-#ifndef CONTROL_TLS_UPKEEP_H
-#define CONTROL_TLS_UPKEEP_H
+#ifndef WATCH_TLS_UPKEEP_H
+#define WATCH_TLS_UPKEEP_H
 
 #include <stdbool.h>
 #include <stddef.h>

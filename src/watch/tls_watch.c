@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See tls_watch.h.
  */
-#include "control/tls_watch.h"
+#include "watch/tls_watch.h"
 
 #include <openssl/types.h>
 #include <stdlib.h>

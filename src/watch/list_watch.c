@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See list_watch.h.
  */
-#include "control/list_watch.h"
+#include "watch/list_watch.h"
 
 #include <stdlib.h>
 

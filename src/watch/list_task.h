@@ -8,8 +8,8 @@
  *
  * All functions run on the control thread.
  */
-#ifndef CONTROL_LIST_TASK_H
-#define CONTROL_LIST_TASK_H
+#ifndef WATCH_LIST_TASK_H
+#define WATCH_LIST_TASK_H
 
 #include "acl/acl.h"
 #include "base/err.h"

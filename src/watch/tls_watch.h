@@ -3,10 +3,10 @@
  * their files without a reload, see section_watch.h.  A key that does not match
  * its certificate cannot be used.
  */
-#ifndef CONTROL_TLS_WATCH_H
-#define CONTROL_TLS_WATCH_H
+#ifndef WATCH_TLS_WATCH_H
+#define WATCH_TLS_WATCH_H
 
-#include "control/section_watch.h"
+#include "watch/section_watch.h"
 
 struct spec;
 

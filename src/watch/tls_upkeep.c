@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See tls_upkeep.h.
  */
-#include "control/tls_upkeep.h"
+#include "watch/tls_upkeep.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -9,8 +9,8 @@
  *
  * All functions run on the control thread and do not block.
  */
-#ifndef CONTROL_SECTION_WATCH_H
-#define CONTROL_SECTION_WATCH_H
+#ifndef WATCH_SECTION_WATCH_H
+#define WATCH_SECTION_WATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See section_watch.h.
  */
-#include "control/section_watch.h"
+#include "watch/section_watch.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See list_diff.h.
  */
-#include "control/list_diff.h"
+#include "watch/list_diff.h"
 
 #include "base/text.h"
 

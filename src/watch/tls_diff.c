@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See tls_diff.h.
  */
-#include "control/tls_diff.h"
+#include "watch/tls_diff.h"
 
 #include "tls/changes.h"
 #include "tls/context.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * How a reload takes over the lists that were read for it.
  */
-#ifndef CONTROL_LIST_DIFF_H
-#define CONTROL_LIST_DIFF_H
+#ifndef WATCH_LIST_DIFF_H
+#define WATCH_LIST_DIFF_H
 
 #include "base/err.h"
 #include "config/diff.h"
-#include "control/list_load.h"
 #include "model/model.h"
+#include "watch/list_load.h"
 
 /* Gives the contents that were read to the spec that the load was made of, and
  * adds the differences to changes.  A list that could not be read keeps its
