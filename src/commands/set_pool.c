@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "control/pools.h"
+#include "pools/pools.h"
 
 #define TEXT_SIZE POOLS_SETTING_SIZE
 

@@ -9,7 +9,7 @@
 #define COMMANDS_SETTING_H
 
 #include "commands/call.h"
-#include "control/pools.h"
+#include "pools/pools.h"
 
 #define SETTING_VALUE_SIZE POOLS_SETTING_SIZE
 #define SETTING_NAME_SIZE  80

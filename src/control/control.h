@@ -30,8 +30,8 @@
 #include "base/err.h"
 #include "check/checker.h"
 #include "config/diff.h"
-#include "control/pools.h"
 #include "model/model.h"
+#include "pools/pools.h"
 #include "process/limits.h"
 
 struct control;

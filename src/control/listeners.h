@@ -14,8 +14,8 @@
 #include "base/err.h"
 #include "base/memory_use.h"
 #include "config/diff.h"
-#include "control/pools.h"
 #include "model/model.h"
+#include "pools/pools.h"
 #include "proxy/proxy.h"
 
 struct listener;

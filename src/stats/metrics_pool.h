@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "control/pools.h"
+#include "pools/pools.h"
 #include "proxy/exhaustion.h"
 
 /* Returns the number of metrics of pools. */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "control/pools.h"
+#include "pools/pools.h"
 
 struct pool_facts {
 	const char *name; /* borrowed */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See autoscale.h.
  */
-#include "control/autoscale.h"
+#include "pools/autoscale.h"
 
 #include <stdbool.h>
 #include <string.h>

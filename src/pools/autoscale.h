@@ -8,8 +8,8 @@
  * that a thread was woken and the machine had no CPU for it; more threads would
  * only wait for the same CPUs.
  */
-#ifndef CONTROL_AUTOSCALE_H
-#define CONTROL_AUTOSCALE_H
+#ifndef POOLS_AUTOSCALE_H
+#define POOLS_AUTOSCALE_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See shift.h.
  */
-#include "control/shift.h"
+#include "pools/shift.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 #include "config/cpus.h"
 #include "config/hint.h"
 #include "config/pool_text.h"
-#include "control/pools_internal.h"
+#include "pools/pools_internal.h"
 
 #define SETTING_TEXT_SIZE POOLS_SETTING_SIZE
 

@@ -2,8 +2,8 @@
  * The pools of the process: start, live changes, guard, autoscaling.  All
  * functions run on the control thread.
  */
-#ifndef CONTROL_POOLS_H
-#define CONTROL_POOLS_H
+#ifndef POOLS_POOLS_H
+#define POOLS_POOLS_H
 
 #include <ev.h>
 #include <stdbool.h>

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/events.h"
-#include "control/pools_internal.h"
-#include "control/shift.h"
+#include "pools/pools_internal.h"
+#include "pools/shift.h"
 #include "proxy/session_facts.h"
 
 /* How much the caller's timer may be early or late. */

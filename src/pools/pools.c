@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See pools.h.
  */
-#include "control/pools.h"
+#include "pools/pools.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "config/hint.h"
 #include "config/pool_text.h"
-#include "control/pools_internal.h"
+#include "pools/pools_internal.h"
 #include "proxy/keeper.h"
 #include "proxy/reaper.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * When a pool gets a thread more, and when one less.
  */
-#include "control/autoscale.h"
+#include "pools/autoscale.h"
 
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * When sessions move between shards, and which.
  */
-#include "control/shift.h"
+#include "pools/shift.h"
 
 #include <string.h>
 

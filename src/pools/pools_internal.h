@@ -3,11 +3,11 @@
  *
  * pools_spec.c calls pools_settings.c, which calls pools.c.
  */
-#ifndef CONTROL_POOLS_INTERNAL_H
-#define CONTROL_POOLS_INTERNAL_H
+#ifndef POOLS_POOLS_INTERNAL_H
+#define POOLS_POOLS_INTERNAL_H
 
-#include "control/autoscale.h"
-#include "control/pools.h"
+#include "pools/autoscale.h"
+#include "pools/pools.h"
 
 struct pools_shift;
 

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "config/cpus.h"
-#include "control/pools_internal.h"
+#include "pools/pools_internal.h"
 #include "proxy/keeper.h"
 
 /* -- starts and ends of pools -- */

@@ -25,8 +25,8 @@
  *
  * These functions only compute.  The caller measures, and moves the sessions.
  */
-#ifndef CONTROL_SHIFT_H
-#define CONTROL_SHIFT_H
+#ifndef POOLS_SHIFT_H
+#define POOLS_SHIFT_H
 
 #include <stdbool.h>
 #include <stddef.h>
