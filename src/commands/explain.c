@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "commands/commands.h"
 #include "commands/listing.h"
-#include "base/fault.h"
-#include "control/listener.h"
 #include "config/values.h"
-#include "control/listeners.h"
+#include "listeners/listener.h"
+#include "listeners/listeners.h"
 #include "model/rules.h"
 #include "net/tls_hello.h"
 #include "tls/context.h"

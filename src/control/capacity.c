@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/mix.h"
 #include "control/control_internal.h"
-#include "control/listener.h"
+#include "listeners/listener.h"
 #include "model/model.h"
 #include "model/source_ports.h"
 #include "net/sock_options.h"

@@ -3,13 +3,13 @@
  * (listeners.c), their preparation for a configuration (listeners_prepare.c),
  * and their log lines (listeners_log.c).
  */
-#ifndef CONTROL_LISTENERS_INTERNAL_H
-#define CONTROL_LISTENERS_INTERNAL_H
+#ifndef LISTENERS_LISTENERS_INTERNAL_H
+#define LISTENERS_LISTENERS_INTERNAL_H
 
 #include "base/list.h"
 #include "base/name_table.h"
-#include "control/listener.h"
-#include "control/listeners.h"
+#include "listeners/listener.h"
+#include "listeners/listeners.h"
 
 struct listeners {
 	struct proxy *proxy;

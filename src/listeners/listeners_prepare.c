@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "control/listeners_internal.h"
+#include "listeners/listeners_internal.h"
 #include "model/model.h"
 #include "net/inherited.h"
 #include "proxy/acceptor.h"

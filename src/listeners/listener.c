@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See listener.h.
  */
-#include "control/listener.h"
+#include "listeners/listener.h"
 
 #include <ctype.h>
 #include <errno.h>

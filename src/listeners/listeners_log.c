@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "control/listeners_internal.h"
+#include "listeners/listeners_internal.h"
 
 void
 listeners_line_end(struct listeners_line *line)

@@ -2,8 +2,8 @@
  * A listening socket, from bind to close; see listeners.h for all of them.  All
  * functions run on the control thread.
  */
-#ifndef CONTROL_LISTENER_H
-#define CONTROL_LISTENER_H
+#ifndef LISTENERS_LISTENER_H
+#define LISTENERS_LISTENER_H
 
 #include <stdbool.h>
 #include <stdint.h>

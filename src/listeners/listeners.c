@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * See listeners.h.
  */
-#include "control/listeners.h"
+#include "listeners/listeners.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grace.h"
-#include "control/listeners_internal.h"
+#include "listeners/listeners_internal.h"
 #include "model/model.h"
 #include "net/sock_options.h"
 #include "proxy/acceptor.h"

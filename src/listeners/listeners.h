@@ -5,8 +5,8 @@
  * configured, even for another frontend.  A socket that stays is never closed,
  * so no connection is refused.
  */
-#ifndef CONTROL_LISTENERS_H
-#define CONTROL_LISTENERS_H
+#ifndef LISTENERS_LISTENERS_H
+#define LISTENERS_LISTENERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
