@@ -3,7 +3,7 @@
  * logged and kept, so that an operator can still list them later.
  *
  * The last EVENTS_MAX events are kept as long as the process lives, over
- * reloads as well, and go along to the next process (control/events_later.h).
+ * reloads as well, and go along to the next process (handover/events_later.h).
  * Every event has a number, from 1 on: a client that has seen number n asks for
  * the events after it, and a gap shows how many it has missed.
  *

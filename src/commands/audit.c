@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/printable.h"
-#include "control/later.h"
+#include "handover/later.h"
 
 void
 audit_init(struct audit *audit)

@@ -16,7 +16,7 @@
 
 #include "base/numbered.h"
 #include "commands/peer.h"
-#include "control/later.h"
+#include "handover/later.h"
 
 /* The beginning of each line. */
 #define AUDIT_LINE LATER "change\t"
@@ -52,7 +52,7 @@ size_t audit_count(const struct audit *audit);
 /* Returns the i-th change in memory, the oldest first; i < audit_count(). */
 const struct audit_change *audit_at(const struct audit *audit, size_t i);
 
-/* Writes a line for each change (control/later.h). */
+/* Writes a line for each change (handover/later.h). */
 void audit_write(const struct audit *audit, FILE *out);
 
 /* Records the change that a line of audit_write has, unlogged and with its id;

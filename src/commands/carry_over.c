@@ -11,14 +11,14 @@
 #include "commands/command.h"
 #include "commands/records.h"
 #include "commands/running.h"
-#include "control/counters_lines.h"
-#include "control/later.h"
+#include "handover/counters_lines.h"
+#include "handover/later.h"
 #include "model/model.h"
 #include "model/server_change.h"
 #include "model/server_operator.h"
 #include "stats/answer.h"
 
-/* A line about the value of the file behind a command (control/later.h). */
+/* A line about the value of the file behind a command (handover/later.h). */
 #define BASE "base"
 
 /* Words before a text that may be a password. */

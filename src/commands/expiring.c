@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "commands/expiring_internal.h"
 #include "control/drains.h"
-#include "control/later.h"
+#include "handover/later.h"
 
 #define SETTING_COMMANDS                                                       \
 	"set server, set weight, set maxconn, set rate-limit, set pool, and "  \

@@ -15,16 +15,16 @@
  *   and that is logged.
  * - Changes are kept by name, so reloads do not matter as long as the file's
  *   value does not change, or changes to the former value.  An upgrade and the
- *   state file take them along (control/later.h).
+ *   state file take them along (handover/later.h).
  *
  * All functions run on the control thread.
  */
 #ifndef COMMANDS_EXPIRING_H
 #define COMMANDS_EXPIRING_H
 
-#include "commands/command.h"
 #include "base/list.h"
-#include "control/later.h"
+#include "commands/command.h"
+#include "handover/later.h"
 
 /* The beginning of each line. */
 #define EXPIRING_LINE LATER "expires\t"
@@ -110,7 +110,7 @@ bool expiring_has_server(
 bool expiring_cancel(struct expiring *expiring, struct call *call, uint64_t id);
 
 /* Writes a line for each pending change that was not overruled
- * (control/later.h). */
+ * (handover/later.h). */
 void expiring_write(const struct expiring *expiring, FILE *out);
 
 /* Reads a line of expiring_write, after the change was made again.  command:

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * The lines by which another process, or a later one, goes on with changes that
- * expire (control/later.h).
+ * expire (handover/later.h).
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "commands/expiring_internal.h"
-#include "control/later.h"
+#include "handover/later.h"
 
 static void
 write_change(const struct expiring_change *c, FILE *out)

@@ -5,8 +5,8 @@
  *   lfproxy-state 1
  *   configuration FILE...            the configuration that it belongs to
  *   COMMAND...                       see carry_over.h
- *   later KIND ...                   see control/later.h
- *   counter KIND NAME... COUNTER N   see control/counters_lines.h
+ *   later KIND ...                   see handover/later.h
+ *   counter KIND NAME... COUNTER N   see handover/counters_lines.h
  *   end HASH                         XXH64 of all bytes before, hexadecimal
  *
  * The file is written every STATE_FILE_S if its contents have changed, and at

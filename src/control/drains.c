@@ -11,7 +11,7 @@
 #include "base/events.h"
 #include "base/text.h"
 #include "control/drains_internal.h"
-#include "control/later.h"
+#include "handover/later.h"
 #include "model/server.h"
 #include "model/server_operator.h"
 #include "proxy/session_facts.h"

@@ -15,7 +15,7 @@
  *
  * A drain belongs to a server's name and state, so it goes on over a reload,
  * unless the reload removes the server or changes its address.  An upgrade and
- * the state file pass drains on (control/later.h).
+ * the state file pass drains on (handover/later.h).
  *
  * All functions run on the control thread.
  */
@@ -28,7 +28,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "control/later.h"
+#include "handover/later.h"
 
 struct control;
 struct server;

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "control/drains_internal.h"
-#include "control/later.h"
+#include "handover/later.h"
 #include "model/server.h"
 #include "model/server_operator.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "control/control_internal.h"
-#include "control/later.h"
+#include "handover/later.h"
 #include "model/ejection.h"
 
 static void

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "control/later.h"
+#include "handover/later.h"
 
 /* The beginning of each line. */
 #define EJECTIONS_LINE LATER "ejected\t"

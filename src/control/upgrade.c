@@ -21,9 +21,9 @@
 #include "base/text.h"
 #include "base/text_out.h"
 #include "control/control_internal.h"
-#include "control/handed.h"
 #include "control/session_sender.h"
-#include "control/upgrade_program.h"
+#include "handover/handed.h"
+#include "handover/upgrade_program.h"
 #include "net/handover.h"
 
 /* How long the service manager may take to confirm, and the interval at which

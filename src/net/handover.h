@@ -45,7 +45,7 @@ enum handover_kind {
 	HANDOVER_LEFT,   /* the sender serves no longer */
 	/* A text: the objects whose sessions the sender can take, a line each;
 	 * the lines of all NAMES together are numbered from 1
-	 * (control/names_known.h). */
+	 * (handover/names_known.h). */
 	HANDOVER_NAMES,
 	HANDOVER_NAMES_END, /* no more NAMES follow */
 	/* A text: `NUMBER SESSIONS` lines, by the numbers of servers and of
@@ -60,9 +60,9 @@ enum handover_kind {
 	 * last such line. */
 	HANDOVER_COUNTERS,
 	/* A text: lines about ends of changes and drains that are still to
-	 * come, which COMMANDS do not have (control/later.h). */
+	 * come, which COMMANDS do not have (handover/later.h). */
 	HANDOVER_LATER,
-	HANDOVER_SOURCES, /* a text: control/sources_sent.h */
+	HANDOVER_SOURCES, /* a text: handover/sources_sent.h */
 	HANDOVER_CLOSED,  /* data: proxy/closed_image.h */
 	/* In either direction: files of the access log have been renamed. */
 	HANDOVER_REOPEN,

@@ -9,8 +9,8 @@
  * A reader skips names that it does not know.  Times are those of
  * clock_wall_us, in ms, so that they mean the same after a restart.
  */
-#ifndef CONTROL_LATER_H
-#define CONTROL_LATER_H
+#ifndef HANDOVER_LATER_H
+#define HANDOVER_LATER_H
 
 #include <stdbool.h>
 #include <stddef.h>

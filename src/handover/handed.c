@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See handed.h.
  */
-#include "control/handed.h"
+#include "handover/handed.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See sources_sent.h.
  */
-#include "control/sources_sent.h"
+#include "handover/sources_sent.h"
 
 #include <errno.h>
 #include <inttypes.h>

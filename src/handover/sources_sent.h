@@ -8,8 +8,8 @@
  *
  * All functions run on the control thread.
  */
-#ifndef CONTROL_SOURCES_SENT_H
-#define CONTROL_SOURCES_SENT_H
+#ifndef HANDOVER_SOURCES_SENT_H
+#define HANDOVER_SOURCES_SENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

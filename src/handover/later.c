@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See later.h.
  */
-#include "control/later.h"
+#include "handover/later.h"
 
 #include <stdlib.h>
 #include <string.h>

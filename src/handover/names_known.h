@@ -5,8 +5,8 @@
  *
  * All functions run on the control thread and do not block.
  */
-#ifndef CONTROL_NAMES_KNOWN_H
-#define CONTROL_NAMES_KNOWN_H
+#ifndef HANDOVER_NAMES_KNOWN_H
+#define HANDOVER_NAMES_KNOWN_H
 
 #include <stdbool.h>
 #include <stddef.h>

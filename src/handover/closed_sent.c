@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See closed_sent.h.
  */
-#include "control/closed_sent.h"
+#include "handover/closed_sent.h"
 
 #include <errno.h>
 #include <stdlib.h>

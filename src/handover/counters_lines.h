@@ -10,12 +10,12 @@
  *
  * All functions run on the control thread.
  */
-#ifndef CONTROL_COUNTERS_LINES_H
-#define CONTROL_COUNTERS_LINES_H
+#ifndef HANDOVER_COUNTERS_LINES_H
+#define HANDOVER_COUNTERS_LINES_H
 
 #include <stdio.h>
 
-#include "control/names_known.h"
+#include "handover/names_known.h"
 #include "model/model.h"
 #include "proxy/successor.h"
 

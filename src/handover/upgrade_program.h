@@ -3,8 +3,8 @@
  * has ended.  All functions run on the control thread.  None waits for the
  * successor.
  */
-#ifndef CONTROL_UPGRADE_PROGRAM_H
-#define CONTROL_UPGRADE_PROGRAM_H
+#ifndef HANDOVER_UPGRADE_PROGRAM_H
+#define HANDOVER_UPGRADE_PROGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

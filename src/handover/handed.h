@@ -6,8 +6,8 @@
  *
  * All functions run on the control thread and do not block.
  */
-#ifndef CONTROL_HANDED_H
-#define CONTROL_HANDED_H
+#ifndef HANDOVER_HANDED_H
+#define HANDOVER_HANDED_H
 
 #include <stdbool.h>
 #include <stddef.h>

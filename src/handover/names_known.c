@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See names_known.h.
  */
-#include "control/names_known.h"
+#include "handover/names_known.h"
 
 #include <stdlib.h>
 

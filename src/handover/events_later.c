@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * See events_later.h.
  */
-#include "control/events_later.h"
+#include "handover/events_later.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/events.h"
-#include "control/later.h"
+#include "handover/later.h"
 
 static void
 write_event(const struct event *e, uint64_t number, FILE *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See counters_lines.h.
  */
-#include "control/counters_lines.h"
+#include "handover/counters_lines.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

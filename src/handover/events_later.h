@@ -4,14 +4,14 @@
  *
  * All functions run on the control thread.
  */
-#ifndef CONTROL_EVENTS_LATER_H
-#define CONTROL_EVENTS_LATER_H
+#ifndef HANDOVER_EVENTS_LATER_H
+#define HANDOVER_EVENTS_LATER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "control/later.h"
+#include "handover/later.h"
 
 /* The beginning of each line. */
 #define EVENTS_LINE LATER "event\t"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See upgrade_program.h.
  */
-#include "control/upgrade_program.h"
+#include "handover/upgrade_program.h"
 
 #include <errno.h>
 #include <fcntl.h>

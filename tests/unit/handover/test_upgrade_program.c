@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Whether the other process of an upgrade has ended.
  */
-#include "control/upgrade_program.h"
+#include "handover/upgrade_program.h"
 
 #include <poll.h>
 #include <pthread.h>

@@ -5,8 +5,8 @@
  *
  * All functions run on the control thread.
  */
-#ifndef CONTROL_CLOSED_SENT_H
-#define CONTROL_CLOSED_SENT_H
+#ifndef HANDOVER_CLOSED_SENT_H
+#define HANDOVER_CLOSED_SENT_H
 
 #include <stdbool.h>
 #include <stddef.h>
