@@ -17,7 +17,7 @@
 
 #include "base/err.h"
 #include "config/diff.h"
-#include "control/control.h"
+#include "live/control.h"
 
 struct admin;
 struct command_env;

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "commands/carry_over.h"
 #include "commands/records.h"
 #include "commands/state_file.h"
-#include "control/takeover.h"
 #include "http/http.h"
-#include "base/list.h"
+#include "live/takeover.h"
 
 struct endpoints {
 	struct control *control;

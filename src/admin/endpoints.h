@@ -7,7 +7,7 @@
 
 #include "admin/admin.h"
 #include "base/err.h"
-#include "control/control.h"
+#include "live/control.h"
 
 struct endpoints;
 

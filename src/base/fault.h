@@ -47,7 +47,7 @@ enum fault_call {
 	FAULT_PIPE,       /* a pipe to splice through */
 	FAULT_ANSWER,     /* memory for an answer */
 	FAULT_TLS_MEMORY, /* an allocation of OpenSSL's */
-	FAULT_PREPARE,    /* a part of a transition (control/transition.h) */
+	FAULT_PREPARE,    /* a part of a transition (live/transition.h) */
 	FAULT_CALLS
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `add server` and `del server`, see control/edit.h.
+ * `add server` and `del server`, see live/edit.h.
  */
 #include "commands/commands.h"
 

@@ -7,7 +7,7 @@
 
 #include "commands/listing.h"
 #include "commands/tables.h"
-#include "control/control.h"
+#include "live/control.h"
 #include "model/limit_lookup.h"
 
 struct clear_listing {

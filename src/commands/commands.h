@@ -15,7 +15,7 @@
 #define COMMANDS_COMMANDS_H
 
 #include "commands/setting.h"
-#include "control/edit.h"
+#include "live/edit.h"
 
 /* COMMAND(words, level, function, arguments, usage, help)
  * SETTING(words, level, function, arguments,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `drain server`, `cancel drain` and `show drains`, see control/drains.h.
+ * `drain server`, `cancel drain` and `show drains`, see live/drains.h.
  */
 #include "commands/commands.h"
 
@@ -8,7 +8,7 @@
 
 #include "commands/expiring.h"
 #include "commands/report.h"
-#include "control/drains.h"
+#include "live/drains.h"
 #include "model/backend.h"
 
 static bool

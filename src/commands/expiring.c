@@ -10,8 +10,8 @@
 #include "base/events.h"
 #include "base/text.h"
 #include "commands/expiring_internal.h"
-#include "control/drains.h"
 #include "handover/later.h"
+#include "live/drains.h"
 
 #define SETTING_COMMANDS                                                       \
 	"set server, set weight, set maxconn, set rate-limit, set pool, and "  \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * `rebalance backend`, `cancel rebalance` and `show rebalances`, see
- * control/rebalance.h.
+ * live/rebalance.h.
  */
 #include "commands/commands.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "commands/report.h"
 #include "base/text.h"
-#include "control/rebalance.h"
+#include "commands/report.h"
+#include "live/rebalance.h"
 #include "model/backend.h"
 
 struct options {

@@ -11,10 +11,10 @@
 #include "commands/carry_over.h"
 #include "commands/command.h"
 #include "commands/expiring.h"
-#include "control/drains.h"
-#include "control/ejections_later.h"
 #include "handover/counters_lines.h"
 #include "handover/events_later.h"
+#include "live/drains.h"
+#include "live/ejections_later.h"
 
 struct record {
 	const char *name;

@@ -4,7 +4,7 @@
 #include "commands/commands.h"
 
 #include "commands/listing.h"
-#include "control/reload.h"
+#include "live/reload.h"
 
 /* Writes all errors, or all changes and warnings, one per line. */
 static void

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "control/server_names.h"
-#include "control/sets.h"
+#include "live/server_names.h"
+#include "live/sets.h"
 
 bool
 run_resolve_now(struct call *call)

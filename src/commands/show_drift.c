@@ -13,7 +13,7 @@
 #include "commands/expiring.h"
 #include "commands/report.h"
 #include "commands/running.h"
-#include "control/drift.h"
+#include "live/drift.h"
 
 /* Writes the path from the root, since lfproxyctl has another working
  * directory. */

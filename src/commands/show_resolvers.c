@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "commands/report.h"
-#include "control/server_names.h"
+#include "live/server_names.h"
 
 #define ADDRS_SHOWN 8
 

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "commands/report.h"
-#include "control/sets.h"
+#include "live/sets.h"
 
 static void
 put_set(struct report *r, const struct set_facts *s)

@@ -9,7 +9,7 @@
 
 #include "commands/listing.h"
 #include "commands/tables.h"
-#include "control/control.h"
+#include "live/control.h"
 #include "model/limit_lookup.h"
 
 struct table_listing {

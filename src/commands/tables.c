@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "control/control.h"
+#include "live/control.h"
 #include "model/limit_lookup.h"
 
 const char *const table_value_names[TABLE_VALUES] = {

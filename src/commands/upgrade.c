@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "commands/listing.h"
-#include "control/upgrade.h"
+#include "live/upgrade.h"
 
 /* An upgrade; its answer comes when the successor serves, or has failed. */
 struct upgrading {

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-#include "commands/listing.h"
 #include "base/clock.h"
+#include "commands/listing.h"
 #include "config/hint.h"
-#include "control/drains.h"
+#include "live/drains.h"
 
 #define DELAY_MAX_MS INT32_MAX
 /* The longest pause between two looks at a condition.  A peer that has gone is

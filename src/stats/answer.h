@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/memory_use.h"
-#include "control/control.h"
+#include "live/control.h"
 
 struct admin;
 struct info_facts;

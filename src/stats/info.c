@@ -3,7 +3,7 @@
  */
 #include "stats/info.h"
 
-#include "control/server_names.h"
+#include "live/server_names.h"
 #include "process/capabilities.h"
 #include "process/root.h"
 #include "process/syscall_filter.h"

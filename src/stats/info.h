@@ -11,11 +11,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "live/session_receiver.h"
+#include "net/splice.h"
 #include "stats/answer.h"
-#include "control/session_receiver.h"
 #include "stats/field.h"
 #include "stats/info_keys.h"
-#include "net/splice.h"
 
 /* Values that are not in the model. */
 struct info_facts {

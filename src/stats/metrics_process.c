@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <sys/resource.h>
 
-#include "control/capacity.h"
+#include "live/capacity.h"
 #include "process/system_facts.h"
 #include "stats/metrics_text.h"
 #include "stats/ready.h"

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "control/control.h"
+#include "live/control.h"
 
 /* Writes whether lfproxy is ready, see ready.h. */
 void metrics_put_ready(FILE *out, struct control *control);

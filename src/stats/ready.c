@@ -4,7 +4,7 @@
 #include "stats/ready.h"
 
 #include "base/atomics.h"
-#include "control/control.h"
+#include "live/control.h"
 #include "model/backend.h"
 #include "model/frontend.h"
 

@@ -8,7 +8,7 @@ load ctl
 load upgrade
 
 INI=$T/lfproxy.ini
-# Those with a prepare, in src/control/transition.c and transition_servers.c.
+# Those with a prepare, in src/live/transition.c and transition_servers.c.
 PARTS=6
 SERVER_PARTS=3
 

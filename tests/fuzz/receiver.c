@@ -12,9 +12,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "control/session_receiver.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/world.h"
+#include "live/session_receiver.h"
 #include "net/handover.h"
 #include "proxy/closed_image.h"
 

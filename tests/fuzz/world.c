@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "config/config.h"
-#include "control/reload.h"
 #include "fuzz/fuzz.h"
+#include "live/reload.h"
 #include "net/sock.h"
 
 static struct world world;

@@ -7,10 +7,10 @@
 #define FUZZ_WORLD_H
 
 #include "admin/admin.h"
+#include "admin/endpoints.h"
 #include "commands/command.h"
 #include "commands/expiring.h"
-#include "admin/endpoints.h"
-#include "control/control.h"
+#include "live/control.h"
 
 #define WORLD_SERVERS  3 /* that listen: a, b, d */
 #define WORLD_SESSIONS 3

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "config/config.h"
-#include "control/control.h"
-#include "lab.h"
+#include "live/control.h"
 #include "proxy/keeper.h"
+#include "lab.h"
 
 enum knob {
 	OPTION_THREADS,

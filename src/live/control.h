@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ * The control plane: one thread with one libev loop, which owns everything that
+ * is not a session.
+ *
+ * spec -> model -> listeners, pools, checks -> admin.  All functions run on
+ * the control thread, which is the thread that calls control_new.
+ *
+ *   control_new --(open what needs rights)--> control_start --> control_run
+ *
+ *   RUNNING --SIGTERM, SIGINT--> LEAVING --shutdown_delay--> DRAINING
+ *
+ *   DRAINING --no session left--> stopped
+ *   DRAINING --drain_timeout-->   KILLING --no session left, or 1 s--> stopped
+ *   LEAVING, DRAINING --a second signal--> KILLING
+ *
+ * LEAVING accepts sessions as RUNNING does, but /readyz answers 503, so that
+ * load balancers in front stop sending clients before they are refused.
+ * DRAINING has closed the listeners.  Sessions may go on; those that are idle
+ * for drain_idle_timeout are ended.  "No session left" includes the sessions of
+ * a former process (upgrade.h).  KILLING ends all sessions.
+ */
+#ifndef LIVE_CONTROL_H
+#define LIVE_CONTROL_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "check/checker.h"
+#include "config/diff.h"
+#include "model/model.h"
+#include "pools/pools.h"
+#include "process/limits.h"
+
+struct control;
+struct listeners;
+struct proxy;
+struct section_watch;
+struct task_timer;
+struct tls_status;
+
+/* Makes the model and binds the listeners, without accepting connections.  A
+ * reload reads the n files again; n is 0 if the spec does not come from files.
+ * Copies the names of the files.  Takes ownership of spec, also on failure.
+ * Returns NULL with err set if an address cannot be bound or the system refuses
+ * something. */
+struct control *control_new(
+    struct spec *spec, const char *const *files, size_t n, struct err *err);
+
+/* Becomes the configured user, starts the log's writer, pools, acceptors and
+ * checks, and reports to the service manager that lfproxy is ready; in a
+ * takeover, that report follows when the predecessor has left.  The caller
+ * opens the admin endpoints before.  Returns false with err set if the system
+ * refuses something; the caller then calls control_free. */
+bool control_start(struct control *control, struct err *err) MUST_CHECK;
+
+/* The parts of what an upgrade passes on (commands/records.h), in order. */
+enum handed_part {
+	HANDED_COMMANDS, /* commands, before the successor serves */
+	HANDED_LATER,    /* lines of later.h about these; written with them */
+	HANDED_PAST, /* lines of later.h, written when this process leaves */
+	HANDED_MESSAGES, /* what session_sender.h sends as it changes */
+};
+
+/* The part of the layers above in a reload (reload.h) and an upgrade
+ * (upgrade.h): these layers own the admin sockets and the HTTP port. */
+struct control_follower {
+	/* Does everything that can fail.  Returns false with errors set: the
+	 * reload is refused.  Otherwise commit or cancel follows at once. */
+	bool (*prepare)(
+	    void *arg, const struct spec *spec, struct err_list *errors);
+	/* Undoes prepare. */
+	void (*cancel)(void *arg);
+	/* Follows the spec, which is in force now.  Adds to changes what a
+	 * comparison of the specs does not show. */
+	void (*commit)(
+	    void *arg, const struct spec *spec, struct changes *changes);
+	/* Passes each listening socket to `add`, with the address as it is
+	 * configured. */
+	void (*report)(void *arg,
+	    void (*add)(void *to, const struct addr *asked, int fd), void *to);
+	/* Writes a part of what the next process gets, but for
+	 * HANDED_MESSAGES. */
+	void (*describe)(void *arg, enum handed_part part, FILE *out);
+	/* Makes the changes that had to wait for the servers of sets, before
+	 * this process takes over. */
+	void (*take_rest)(void *arg);
+	/* Takes over lines of HANDED_LATER and HANDED_PAST. */
+	void (*take_later)(void *arg, const char *lines);
+	/* Lets clients in: the former process has left.  Further calls have no
+	 * effect. */
+	void (*enter)(void *arg);
+	/* Closes the sockets without removing files: another process has them
+	 * now. */
+	void (*leave)(void *arg);
+	void *arg;
+};
+
+/* Sets the one follower, which is copied.  NULL removes it. */
+void control_follow(
+    struct control *control, const struct control_follower *follower);
+
+/* Runs the loop.  Returns when lfproxy has stopped. */
+void control_run(struct control *control);
+
+/* Ends all threads, closes all sockets and frees the control.  Returns false if
+ * a job of the worker was left behind (worker_stop): then the process has to
+ * end by _exit(2).  Accepts NULL. */
+bool control_free(struct control *control);
+
+/* Accessors.  The control owns what they return. */
+struct ev_loop *control_loop(struct control *control);
+/* Returns the model in force, which a reload replaces. */
+struct model *control_model(struct control *control);
+/* Returns the pools, or NULL before control_start. */
+struct pools *control_pools(struct control *control);
+/* Returns whether another process takes over or has done so.  That process
+ * would not get changes that are made here. */
+bool control_hands_over(const struct control *control);
+/* Returns whether a signal has asked lfproxy to stop. */
+bool control_stopping(const struct control *control);
+/* Returns whether lfproxy is stopping and has closed the listeners. */
+bool control_draining(const struct control *control);
+
+/* Returns the data plane, which the control owns. */
+struct proxy *control_proxy(struct control *control);
+/* Returns the listening sockets, which the control owns. */
+const struct listeners *control_listeners(const struct control *control);
+
+/* The operator's limits.  A limit stays in force until a reload finds that its
+ * value in the file has changed.  Present sessions continue. */
+
+/* Limits the sessions.  With 0, or more than there are descriptors for, the
+ * descriptors alone limit the sessions. */
+void control_set_maxconn(struct control *control, size_t maxconn);
+/* Returns the limit on sessions in force: the one that was set, or what the
+ * descriptors allow. */
+size_t control_maxconn(const struct control *control);
+/* Limits the connections accepted per second.  0: no limit. */
+void control_set_rate(struct control *control, uint32_t connects_per_second);
+/* Limits the sessions started per second.  0: no limit. */
+void control_set_session_rate(
+    struct control *control, uint32_t sessions_per_second);
+/* Limits the frontend's sessions.  0: the frontend accepts none.
+ * FRONTEND_NO_LIMIT: no limit. */
+void control_set_frontend_maxconn(
+    struct control *control, struct frontend *frontend, uint32_t maxconn);
+
+/* Closes the frontend to new connections.  The frontend stays closed over
+ * reloads. */
+void control_pause_frontend(struct control *control, struct frontend *frontend);
+/* Opens a paused frontend.  Returns false with err set if the system refuses to
+ * listen. */
+bool control_resume_frontend(struct control *control, struct frontend *frontend,
+    struct err *err) MUST_CHECK;
+/* Closes the frontend's sockets until the next reload. */
+void control_shut_frontend(struct control *control, struct frontend *frontend);
+
+/* Returns how the descriptors are divided, which bounds the sessions. */
+const struct budget *control_budget(const struct control *control);
+
+/* Statistics of the control loop, since the start or control_loop_clear. */
+struct loop_status {
+	uint64_t iterations, longest_ns, longest_cpu_ns; /* loop_stats.c */
+	struct check_delays checks;
+};
+/* Fills the statistics. */
+void control_loop_status(
+    const struct control *control, struct loop_status *ret_status);
+/* Resets the statistics. */
+void control_loop_clear(struct control *control);
+
+/* Returns the timer for tasks of the control loop. */
+struct task_timer *control_timer(struct control *control);
+
+/* Returns the state of the servers' names (server_names.h). */
+struct server_names *control_names(struct control *control);
+
+/* Returns the watch over the files of the [tls] sections. */
+const struct section_watch *control_tls_watch(const struct control *control);
+
+/* Returns the watch over the files of the [list] sections. */
+const struct section_watch *control_list_watch(const struct control *control);
+
+/* Returns the state of TLS as of the last second. */
+const struct tls_status *control_tls_status(const struct control *control);
+
+struct receiver_status;
+/* Returns how far this process has taken over the sessions of the process
+ * before it. */
+struct receiver_status control_former(const struct control *control);
+
+/* The reloads since the start.  Times are in microseconds since 1970. */
+struct reload_status {
+	uint64_t done, refused;
+	bool last_refused;
+	uint64_t ended_us;    /* the last one; 0: none so far */
+	uint64_t in_force_us; /* the last one that was not refused; 0: none */
+};
+/* Returns the status. */
+struct reload_status control_reload_status(const struct control *control);
+
+#endif

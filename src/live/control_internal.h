@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ * The state that the files of the control thread share.  Included by them only.
+ */
+#ifndef LIVE_CONTROL_INTERNAL_H
+#define LIVE_CONTROL_INTERNAL_H
+
+#include "check/checker.h"
+#include "listeners/listeners.h"
+#include "live/capacity.h"
+#include "live/control.h"
+#include "live/drains.h"
+#include "live/manager.h"
+#include "live/rebalance.h"
+#include "live/server_followup.h"
+#include "live/server_names.h"
+#include "live/sets.h"
+#include "loop/task_timer.h"
+#include "model/backend_servers.h"
+#include "pools/pools.h"
+#include "process/limits.h"
+#include "proxy/proxy.h"
+#include "watch/list_watch.h"
+#include "watch/tls_upkeep.h"
+#include "watch/tls_watch.h"
+
+struct reload;
+struct upgrade;
+struct session_receiver;
+struct session_sender;
+
+/* See control.h; in this order. */
+enum phase { RUNNING, LEAVING, DRAINING, KILLING };
+
+/* An operator's limits in place of the file's; 0: no limit. */
+struct limit_overrides {
+	struct override maxconn, connections, sessions;
+};
+
+/* See loop_stats.c. */
+struct loop_stats {
+	ev_check begin; /* runs before the handlers of an iteration */
+	ev_prepare end; /* runs after them */
+	uint64_t began_ns, began_cpu_ns;
+	uint64_t iterations;
+	uint64_t longest_ns;     /* of wall time */
+	uint64_t longest_cpu_ns; /* of this thread's CPU time */
+};
+
+struct control {
+	struct ev_loop *loop;
+	struct grace *grace;
+	struct model *model; /* the PRESENT one */
+	struct proxy proxy;
+	struct listeners *listeners;
+	struct pools *pools;
+	struct checker *checker;
+	char **files; /* the configuration; files_n 0: from the command line */
+	size_t files_n;
+	struct budget budget;
+	struct limit_overrides overrides;
+	struct loop_stats loop_stats;
+	struct capacity capacity;
+	struct control_follower follower; /* prepare NULL: none */
+	struct reload_status reloads;
+	struct reload *reloading;          /* under way; NULL: none */
+	struct upgrade *upgrade;           /* under way; NULL: none */
+	struct session_sender *sender;     /* successor; NULL: none */
+	struct session_receiver *receiver; /* former process; NULL: none */
+	struct server_names server_names;
+	struct sets sets;
+	struct section_watch tls_watch;
+	struct section_watch list_watch;
+	struct tls_upkeep tls_upkeep;
+	enum phase phase;
+	uint64_t phase_ends_ms; /* in all phases but RUNNING */
+	uint64_t status_ms;     /* when to report the progress of stopping */
+	uint64_t linger_ms;     /* while draining: do not stop before this */
+	bool has_left;          /* another process has the listening sockets */
+	bool reopened;          /* access log reopened during an upgrade */
+	struct server_followup followup;
+	struct task_timer task_timer;
+	struct list drains, rebalances;
+	struct timed_task stopping;
+	struct manager_reports reports;
+	ev_timer second;
+	ev_timer tidy; /* while a reload has left servers or models behind */
+	ev_signal term, interrupt, hangup, user1, user2;
+};
+
+/* Applies the limits of the present model's spec to the process and to each
+ * frontend.  A limit that has not changed since the last call stays as the
+ * operator has set it.  Defined in control_orders.c. */
+void control_follow_limits(struct control *control);
+
+/* Does the same before the start: nothing waits for the limits, and no
+ * bandwidth is limited. */
+void control_apply_limits(struct control *control);
+
+/* Applies the bandwidth limits of the present model.  If they have changed,
+ * sessions that wait take a new portion, and sessions that had no limit check
+ * whether they have one now.  Defined in control_orders.c. */
+void control_follow_bandwidth(struct control *control);
+
+/* Measures the loop until it ends, without keeping it alive.  Defined in
+ * loop_stats.c. */
+void loop_stats_watch(struct ev_loop *loop, struct loop_stats *stats);
+
+/* Enters the next phase on SIGTERM or SIGINT.  This is a watcher's callback
+ * whose data is the control.  Defined in stop.c. */
+void stop_on_signal(struct ev_loop *loop, ev_signal *signal, int events);
+/* Closes the listening sockets, which another process has now, and stops when
+ * no session is left.  Ends no session before stop_when_settled, which follows.
+ * Defined in stop.c. */
+void stop_for_successor(struct control *control);
+/* Drains the sessions that the successor has not taken over.  Defined in
+ * stop.c. */
+void stop_when_settled(struct control *control);
+
+/* -- whether a change is possible: refuse.c -- */
+
+/* Adds to errors why a change is refused.  Always returns false. */
+bool control_refuse(struct err_list *errors, const char *why);
+/* Returns true if a change is allowed now.  Returns false with errors while
+ * lfproxy stops or an upgrade is under way. */
+bool control_may_change(
+    const struct control *control, struct err_list *errors) MUST_CHECK;
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT
+ * See takeover.h.
+ */
+#include "live/takeover.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/notify.h"
+#include "base/text.h"
+#include "live/control_internal.h"
+#include "live/session_receiver.h"
+#include "live/takeover_ask.h"
+#include "net/handover.h"
+#include "net/inherited.h"
+#include "proxy/accept_limits.h"
+
+/* The interval between looks whether sets of servers are known. */
+#define TAKEOVER_LOOK_MS 10
+
+static struct {
+	int channel;  /* 0: there is no other process */
+	bool started; /* by the predecessor */
+	char *commands;
+	size_t commands_n;
+	uint32_t first_number; /* see takeover_first_number */
+	uint32_t sessions;     /* see takeover_sessions */
+	ev_io left;
+	uint64_t wait_by_ms;    /* see takeover_wait_by_ms; 0: not asked yet */
+	struct timed_task wait; /* until READY */
+	struct control *control;
+	bool (*is_known)(const struct control *control);
+	bool is_ready; /* READY is sent, or needs not be */
+} takeover;
+
+/* Returns the channel, which the caller closes. */
+static int
+end_takeover(void)
+{
+	int channel = takeover.channel;
+
+	takeover.channel = 0;
+	free(takeover.commands);
+	takeover.commands = NULL;
+	return channel;
+}
+
+static bool
+keep_commands(const char *text, struct err *err)
+{
+	size_t n = strlen(text);
+	char *grown = realloc(takeover.commands, takeover.commands_n + n + 1);
+
+	if (!grown)
+		return err_oom(err);
+	memcpy(grown + takeover.commands_n, text, n + 1);
+	takeover.commands = grown;
+	takeover.commands_n += n;
+	return true;
+}
+
+/* Takes all that comes before the predecessor waits. */
+static bool
+receive_handover(struct err *err)
+{
+	static struct handover m;
+	struct pollfd readable = {.fd = takeover.channel, .events = POLLIN};
+
+	for (;;) {
+		int rc = poll(&readable, 1, TAKEOVER_WAIT_MS);
+
+		if (rc > 0)
+			rc = handover_receive(takeover.channel, &m);
+		if (rc <= 0)
+			return err_set(err, "the process to take over from %s",
+			    rc == -EBADMSG
+			        ? "speaks another version of the hand-over"
+			        : "has gone, or says nothing");
+		if (m.kind == HANDOVER_COMMIT) {
+			(void)sscanf(m.text, "%" SCNu32 " %" SCNu32,
+			    &takeover.first_number, &takeover.sessions);
+			return true;
+		}
+		if (m.kind == HANDOVER_COMMANDS && !keep_commands(m.text, err))
+			return false;
+		for (size_t i = 0; i < m.n; i++)
+			if (!inherited_add(m.fds[i], &m.asked[i], err))
+				return false;
+	}
+}
+
+/* -- the process that has started this one -- */
+
+static bool
+begin_with_parent(const char *text, struct err *err)
+{
+	uint64_t fd;
+
+	if (!text_parse_number(text, INHERITED_FIRST, INT32_MAX, &fd, err) ||
+	    fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0)
+		return err_set(err,
+		    HANDOVER_ENV "=%s is not a socket; lfproxy sets it itself "
+		                 "during an upgrade",
+		    text);
+	unsetenv(HANDOVER_ENV);
+	takeover.channel = (int)fd;
+	takeover.started = true;
+	return true;
+}
+
+static bool
+begin_with_asked(const char *admin, struct err *err)
+{
+	int channel = takeover_ask(admin, err);
+
+	if (channel < 0)
+		return false;
+	takeover.channel = channel;
+	return true;
+}
+
+bool
+takeover_begin(const char *admin, struct err *err)
+{
+	const char *text = getenv(HANDOVER_ENV);
+
+	if (text ? !begin_with_parent(text, err)
+	         : admin && !begin_with_asked(admin, err))
+		return false;
+	if (takeover.channel == 0)
+		return true;
+	inherited_share_files(true);
+	if (receive_handover(err))
+		return true;
+	takeover_failed(err->text);
+	return false;
+}
+
+const char *
+takeover_commands(void)
+{
+	return takeover.commands ? takeover.commands : "";
+}
+
+uint32_t
+takeover_first_number(void)
+{
+	return takeover.first_number;
+}
+
+uint32_t
+takeover_sessions(void)
+{
+	return takeover.sessions;
+}
+
+bool
+takeover_under_way(void)
+{
+	return takeover.channel != 0;
+}
+
+static void
+send_handover_text(enum handover_kind kind, const char *text)
+{
+	static struct handover m;
+
+	m = (struct handover){.kind = kind, .version = HANDOVER_VERSION};
+	snprintf(m.text, sizeof(m.text), "%s", text);
+	(void)handover_send(takeover.channel, &m);
+}
+
+void
+takeover_failed(const char *why)
+{
+	if (takeover.channel == 0)
+		return;
+	/* Before the message: the predecessor ends this one when it gets it.
+	 */
+	inherited_put_back_files();
+	send_handover_text(HANDOVER_FAILED, why);
+	close(end_takeover());
+}
+
+uint64_t
+takeover_wait_by_ms(void)
+{
+	if (takeover.wait_by_ms == 0)
+		takeover.wait_by_ms = clock_now_ms() + SERVER_NAMES_TAKEOVER_MS;
+	return takeover.wait_by_ms;
+}
+
+/* The servers are known now, or not within the time. */
+static void
+stop_waiting(struct control *c)
+{
+	timed_task_cancel(&takeover.wait);
+	takeover.is_ready = true;
+	if (c->follower.take_rest)
+		c->follower.take_rest(c->follower.arg);
+}
+
+/* The terminal's signals concern the group of the former process, where this
+ * one belongs from now on. */
+static void
+join_group(int channel)
+{
+	struct ucred former;
+	socklen_t size = sizeof(former);
+
+	if (getsockopt(channel, SOL_SOCKET, SO_PEERCRED, &former, &size) == 0)
+		(void)setpgid(0, getpgid(former.pid));
+}
+
+void
+takeover_accept(struct control *control, enum takeover then)
+{
+	const struct control_follower *follower = &control->follower;
+
+	acceptors_begin(&control->proxy, then);
+	if (follower->enter)
+		follower->enter(follower->arg);
+}
+
+/* The predecessor has left, by its word or for good. */
+static void
+on_left(struct ev_loop *loop, ev_io *io, int events)
+{
+	struct control *c = io->data;
+	static struct handover m;
+	int rc = handover_receive(takeover.channel, &m);
+	int channel;
+
+	(void)events;
+	if (rc == -EAGAIN)
+		return;
+	if (!takeover.is_ready)
+		stop_waiting(c);
+	ev_ref(loop);
+	ev_io_stop(loop, io);
+	channel = end_takeover();
+	inherited_share_files(false);
+	notify_ready("Ready");
+	if (takeover.started)
+		join_group(channel);
+	if (rc == 1)
+		handover_drop(&m);
+	if (rc == 1 && m.kind == HANDOVER_LEFT)
+		c->receiver = session_receiver_new(c, channel);
+	else
+		close(channel);
+	if (!c->receiver)
+		takeover_accept(c, TAKEOVER_DONE);
+}
+
+/* Sends READY, unless servers are still to be reported. */
+static void
+send_ready(struct timed_task *task, uint64_t now_ms)
+{
+	struct control *c = takeover.control;
+
+	if (!takeover.is_known(c) && now_ms < takeover_wait_by_ms()) {
+		timed_task_schedule(task, now_ms + TAKEOVER_LOOK_MS);
+		return;
+	}
+	stop_waiting(c);
+	send_handover_text(HANDOVER_READY, HANDOVER_TAKES_SESSIONS);
+}
+
+void
+takeover_ready(
+    struct control *control, bool (*is_known)(const struct control *control))
+{
+	struct ev_loop *loop = control->loop;
+
+	if (takeover.channel == 0)
+		return;
+	(void)fcntl(takeover.channel, F_SETFL, O_NONBLOCK);
+	takeover.control = control;
+	takeover.is_known = is_known;
+	timed_task_init(&takeover.wait, &control->task_timer, send_ready);
+	send_ready(&takeover.wait, clock_now_ms());
+	ev_io_init(&takeover.left, on_left, takeover.channel, EV_READ);
+	takeover.left.data = control;
+	ev_io_start(loop, &takeover.left);
+	ev_unref(loop);
+}
