@@ -31,6 +31,15 @@
 
 #define UNIT_N(array) (sizeof(array) / sizeof((array)[0]))
 
+/* How often a test repeats itself: n times, and a tenth of that under a
+ * sanitizer, which looks at each access and learns nothing from another
+ * thousand. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNIT_TIMES(n) ((n) / 10)
+#else
+#define UNIT_TIMES(n) (n)
+#endif
+
 /* Nothing that a test waits for takes longer, on any machine. */
 #define UNIT_DEADLINE_S 60
 

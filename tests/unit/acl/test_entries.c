@@ -10,7 +10,7 @@
 #include "unit.h"
 
 /* Entry number i is a single address. */
-#define NUMBERS 40000u
+#define NUMBERS UNIT_TIMES(40000u)
 
 struct model {
 	struct acl_entries entries;

@@ -108,7 +108,7 @@ most_off_of_many(unsigned weight_max, bool eject)
 	double most = 0;
 
 	seed = 1;
-	for (unsigned round = 0; round < 300; round++) {
+	for (unsigned round = 0; round < UNIT_TIMES(300); round++) {
 		struct life l = {.servers_n = 3 + draw(8)};
 
 		l.dead_n = 1 + draw(l.servers_n - 2);
