@@ -116,6 +116,9 @@ void hap_lost_words(struct hap_file *file, struct ini_section *section,
     const struct hap_line *line, enum loss loss, const char *words,
     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
+/* Returns whether the line has the words, which have single blanks, from word
+ * `first` on. */
+bool hap_begins(const struct hap_line *line, size_t first, const char *words);
 /* Returns the last line of the proxy that begins with the words, or NULL; `no
  * option x` hides `option x`. */
 const struct hap_line *hap_find(

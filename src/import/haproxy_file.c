@@ -44,9 +44,8 @@ hap_lost_words(struct hap_file *file, struct ini_section *section,
 	va_end(args);
 }
 
-/* Returns whether the line begins with the words, which have single blanks. */
-static bool
-begins_with(const struct hap_line *line, size_t first, const char *words)
+bool
+hap_begins(const struct hap_line *line, size_t first, const char *words)
 {
 	for (size_t i = first; *words; i++) {
 		size_t n = strcspn(words, " ");
@@ -67,10 +66,10 @@ hap_find(const struct hap_proxy *proxy, const char *words)
 
 		if (line->reason)
 			continue;
-		if (begins_with(line, 0, words))
+		if (hap_begins(line, 0, words))
 			return line;
 		if (strcmp(hap_word(line, 0), "no") == 0 &&
-		    begins_with(line, 1, words))
+		    hap_begins(line, 1, words))
 			return NULL;
 	}
 	return NULL;

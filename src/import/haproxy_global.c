@@ -411,45 +411,92 @@ hap_log(struct hap_file *file, struct ini_section *section,
 	file->logs |= global;
 }
 
+/* What lfproxy's page lacks of HAProxy's; reason NULL: nothing. */
+static const struct stats_word {
+	const char *words, *reason;
+} stats_words[] = {
+    {"bind", "http takes one address"},
+    {"stats admin", "clients that are not signed in can change nothing; write "
+                    "users = FILE behind http"},
+    {"stats auth", "http asks for no password; write users = FILE behind it"},
+    {"stats scope", "the page shows all frontends and backends"},
+    {"stats uri", "the page is at /"},
+    {"stats", NULL},
+    {"mode", NULL},
+    {"timeout", NULL},
+    {"log", NULL},
+    {"option", NULL},
+    {"description", NULL},
+    {"http-request use-service", "the metrics are at /metrics"},
+    {"", "http answers every client that reaches its address; choose one that "
+         "only trusted hosts reach"},
+};
+
+static const struct stats_word *
+find_stats_word(const struct hap_line *line)
+{
+	const struct stats_word *w = stats_words;
+
+	while (*w->words && !hap_begins(line, 0, w->words))
+		w++;
+	return w;
+}
+
+/* Returns whether the page is as the line says. */
+static bool
+is_stats_default(const struct hap_line *line)
+{
+	const char *last = words_get(&line->words, line->words.n - 1);
+
+	return (hap_begins(line, 0, "stats uri") && strcmp(last, "/") == 0) ||
+	       (hap_begins(line, 0, "http-request use-service") &&
+	           strcmp(last, "}") == 0 && strstr(line->text, "/metrics"));
+}
+
+/* Writes the page's address.  Returns the line that it comes from, or NULL. */
+static const struct hap_line *
+stats_address(struct hap_proxy *proxy)
+{
+	struct hap_file *file = proxy->file;
+	const struct hap_line *bind = hap_find(proxy, "bind");
+	const char *reason, *address;
+
+	if (!bind || file->has_http)
+		return NULL;
+	address =
+	    hap_listen_address(&file->doc->arena, hap_word(bind, 1), &reason);
+	if (!address || strncmp(address, "unix:", 5) == 0 ||
+	    strchr(address, ','))
+		return NULL;
+	file->has_http = true;
+	doc_key(file->doc, file->global, "http", "%s", address);
+	if (bind->words.n > 2)
+		hap_lost(file, file->global, bind, LOSS_OPERATORS,
+		    "http takes the address alone; for HTTPS, write tls = NAME "
+		    "behind it, and a section [tls NAME]");
+	return bind;
+}
+
 /* Converts a proxy that has nothing but the statistics page. */
 void
 hap_stats_page(struct hap_proxy *proxy)
 {
 	struct hap_file *file = proxy->file;
-	const struct hap_line *bind = hap_find(proxy, "bind");
-	const char *reason = NULL, *address = NULL;
-	struct ini_section *section = file->global;
+	const struct hap_line *bind = stats_address(proxy);
 
-	if (bind && !file->has_http)
-		address = hap_listen_address(
-		    &file->doc->arena, hap_word(bind, 1), &reason);
-	if (address && strncmp(address, "unix:", 5) != 0 &&
-	    !strchr(address, ',')) {
-		file->has_http = true;
-		doc_key(file->doc, section, "http", "%s", address);
-	}
+	words_read_all(&proxy->section->head.words, 0);
 	for (size_t i = 0; i < proxy->section->lines.n; i++) {
 		const struct hap_line *line = &proxy->section->lines.all[i];
+		const struct stats_word *w = find_stats_word(line);
 
-		if (hap_common_line(file, section, line))
+		if (hap_common_line(file, file->global, line))
 			continue;
 		file->doc->remark = NULL;
 		words_read_all(&line->words, 0);
-		if ((bind && line->line == bind->line) ||
-		    strcmp(hap_word(line, 0), "mode") == 0 ||
-		    strcmp(hap_word(line, 0), "timeout") == 0 ||
-		    strcmp(hap_word(line, 0), "log") == 0)
-			continue;
-		if (strcmp(hap_word(line, 0), "bind") == 0)
-			hap_lost(file, section, line, LOSS_OPERATORS,
-			    address ? "http takes one address"
-			            : "write http = ADDRESS:PORT");
-		else if (strcmp(hap_word(line, 0), "stats") == 0 &&
-		         (strcmp(hap_word(line, 1), "auth") == 0 ||
-		             strcmp(hap_word(line, 1), "admin") == 0))
-			hap_lost(file, section, line, LOSS_OPERATORS,
-			    "clients of http are not asked for a password, and "
-			    "can change nothing there");
+		if (w->reason && !is_stats_default(line) &&
+		    (!bind || line->line != bind->line))
+			hap_lost(file, file->global, line, LOSS_OPERATORS, "%s",
+			    w->reason);
 	}
 }
 

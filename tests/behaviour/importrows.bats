@@ -419,3 +419,31 @@ import_quickly() {
 	[[ $stderr == *"/none.pem"* ]] || fail "$stderr"
 	[[ $stderr == *"the service would not start with the result"* ]]
 }
+
+@test "import: HAProxy: each line of a statistics page is accounted for" {
+	convert haproxy 0 <<-END
+		listen a
+		 mode tcp
+		 timeout client 1m
+		 timeout server 1m
+		 bind 127.0.0.1:7000
+		 server x 127.0.0.1:7001
+		frontend stats
+		 mode http
+		 bind 127.0.0.1:8405 ssl crt @DIR@/rsa.pem
+		 stats enable
+		 stats uri /
+		 http-request use-service prometheus-exporter if { path /metrics }
+		 http-request deny unless { src 10.0.0.0/8 }
+		frontend more
+		 mode http
+		 bind 127.0.0.1:8406
+		 stats uri /more
+	END
+	has 'http = 127.0.0.1:8405' \
+	    '; in.cfg:9: bind 127.0.0.1:8405 ssl crt '"$BATS_FILE_TMPDIR"'/tls/rsa.pem' \
+	    '; in.cfg:13: http-request deny unless { src 10.0.0.0/8 }' \
+	    '; in.cfg:16: bind 127.0.0.1:8406' '; in.cfg:17: stats uri /more' \
+	    '; 13 lines exact, 4 differ for operators.'
+	lacks 'no part of the conversion'
+}
