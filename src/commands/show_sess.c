@@ -161,8 +161,8 @@ put_sess_bandwidth(struct report *r, const struct session_facts *f)
 	char rate[TEXT_BYTE_RATE_SIZE];
 
 	for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++) {
-		uint64_t limit =
-		    bandwidth_of_session(f->frontend, f->backend, d);
+		uint64_t limit = bandwidth_of_session(
+		    f->frontend, f->backend, &f->client, d);
 
 		report_json(r, names[d], "%" PRIu64, limit);
 		report_json_bool(r, waits[d], f->waits[d]);

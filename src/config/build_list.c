@@ -129,6 +129,19 @@ rules_use_list(const struct frontend_spec *f, size_t list)
 }
 
 static bool
+bandwidth_uses_list(const struct bandwidth_spec *b, size_t list)
+{
+	for (unsigned i = 0; i < BAND_SCOPES; i++) {
+		const struct band_lists *l = &b->lists[i];
+
+		if ((l->only.name && l->only.list == list) ||
+		    (l->except.name && l->except.list == list))
+			return true;
+	}
+	return false;
+}
+
+static bool
 is_used(const struct spec *spec, size_t list)
 {
 	for (size_t i = 0; i < spec->frontends_n; i++) {
@@ -138,9 +151,13 @@ is_used(const struct spec *spec, size_t list)
 			if (f->access[j].kind == ACCESS_LIST &&
 			    f->access[j].list == list)
 				return true;
-		if (limits_use_list(f, list) || rules_use_list(f, list))
+		if (limits_use_list(f, list) || rules_use_list(f, list) ||
+		    bandwidth_uses_list(&f->bandwidth, list))
 			return true;
 	}
+	for (size_t i = 0; i < spec->backends_n; i++)
+		if (bandwidth_uses_list(&spec->backends[i].bandwidth, list))
+			return true;
 	return false;
 }
 

@@ -240,6 +240,11 @@ void options_print_set(const struct shown *shown, const void *object,
 bool value_find_list(
     const struct value *value, const char *name, size_t *ret_index) MUST_CHECK;
 
+/* Reads the text, `list:NAME`, into a use that is empty.  Returns false after
+ * an error. */
+bool value_read_list(const struct value *value, const char *text,
+    struct list_use *list) MUST_CHECK;
+
 /* Finds the backend of that name.  Returns false after an error. */
 bool value_find_backend(
     const struct value *value, const char *name, size_t *ret_index) MUST_CHECK;

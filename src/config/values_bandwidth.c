@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Limits on bandwidth: `bandwidth = in=10MiB/s out=50MiB/s per=session` of a
- * section, and `bandwidth_in=10MiB/s` of a server.
+ * section, also for the clients of a list alone, and `bandwidth_in=10MiB/s` of
+ * a server.
  *
  * The key's choices are the names of the scopes that the section has.
  */
 #include "config/values.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -34,6 +36,7 @@ struct reading {
 	bool has_scope;
 	uint64_t source[BAND_SOURCE_OPTIONS]; /* as written */
 	bool has_source[BAND_SOURCE_OPTIONS];
+	struct band_lists lists; /* owned */
 };
 
 /* Returns the index of the name among the words, which end with NULL, or their
@@ -127,6 +130,16 @@ find_source_option(const char *word, size_t len)
 }
 
 static bool
+read_band_list(struct reading *r, struct list_use *list, const char *text)
+{
+	if (r->lists.only.name || r->lists.except.name)
+		return value_fail(r->value,
+		    "a limit has one list; keep one of only=list:NAME and "
+		    "except=list:NAME");
+	return value_read_list(r->value, text, list);
+}
+
+static bool
 read_word(struct reading *r, const char *word)
 {
 	size_t len = strcspn(word, "=");
@@ -139,6 +152,10 @@ read_word(struct reading *r, const char *word)
 		return read_scope(r, word + len + 1);
 	if (word[len] && option < BAND_SOURCE_OPTIONS)
 		return read_source_option(r, option, word + len + 1);
+	if (strncmp(word, "only=", strlen("only=")) == 0)
+		return read_band_list(r, &r->lists.only, word + len + 1);
+	if (strncmp(word, "except=", strlen("except=")) == 0)
+		return read_band_list(r, &r->lists.except, word + len + 1);
 	return value_fail(r->value,
 	    "'%s' is not expected; write in=RATE, out=RATE and per=SCOPE, as "
 	    "in in=10MiB/s per=session",
@@ -195,27 +212,67 @@ put_sources(const struct reading *r)
 }
 
 static bool
-parse_bandwidth(const struct value *v)
+is_same_list(const struct list_use *a, const struct list_use *b)
 {
-	struct reading r = {.value = v};
+	return a->name && b->name ? strcmp(a->name, b->name) == 0
+	                          : a->name == b->name;
+}
+
+/* Moves the list to the limits of the scope, which share one. */
+static bool
+put_lists(struct reading *r)
+{
+	struct bandwidth_spec *spec = value_target(r->value);
+	struct band_lists *of = &spec->lists[r->scope];
+
+	if ((spec->rate[r->scope][BAND_IN] > 0 ||
+	        spec->rate[r->scope][BAND_OUT] > 0) &&
+	    !(is_same_list(&of->only, &r->lists.only) &&
+	        is_same_list(&of->except, &r->lists.except)))
+		return value_fail(r->value,
+		    "only= or except= differs from the earlier line with "
+		    "per=%s; write in= and out= in one line",
+		    r->value->key->choices[r->scope]);
+	free(of->only.name);
+	free(of->except.name);
+	*of = r->lists;
+	r->lists = (struct band_lists){.only = {.name = NULL}};
+	return true;
+}
+
+static bool
+read_bandwidth(struct reading *r)
+{
+	const struct value *v = r->value;
 	char scopes[KEY_ALLOWED_SIZE];
 	struct words words;
 	bool ok = true;
 
 	words_split(&words, v->text);
 	for (size_t i = 0; i < words.n; i++)
-		ok &= read_word(&r, words.word[i]);
+		ok &= read_word(r, words.word[i]);
 	if (!ok)
 		return false;
-	if (r.rate[BAND_IN] == 0 && r.rate[BAND_OUT] == 0)
+	if (r->rate[BAND_IN] == 0 && r->rate[BAND_OUT] == 0)
 		return value_fail(
 		    v, "the rate is missing; write in=RATE, out=RATE or both");
-	if (!r.has_scope)
+	if (!r->has_scope)
 		return value_fail(v,
 		    "per= is missing, which says what shares the limit; write "
 		    "per= with one of %s",
 		    list_scopes(v->key, scopes));
-	return put_sources(&r) && put_bandwidth_limits(&r);
+	return put_sources(r) && put_lists(r) && put_bandwidth_limits(r);
+}
+
+static bool
+parse_bandwidth(const struct value *v)
+{
+	struct reading r = {.value = v};
+	bool ok = read_bandwidth(&r);
+
+	free(r.lists.only.name);
+	free(r.lists.except.name);
+	return ok;
 }
 
 /* Writes the limits of the n-th scope that has any. */
@@ -241,9 +298,17 @@ print_bandwidth(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	len += (size_t)snprintf(
 	    out + len, VALUE_TEXT_SIZE - len, "per=%s", s->key->choices[scope]);
 	if (scope == BAND_SOURCE)
-		snprintf(out + len, VALUE_TEXT_SIZE - len,
+		len += (size_t)snprintf(out + len, VALUE_TEXT_SIZE - len,
 		    " prefix4=%u prefix6=%u size=%s", spec->prefix4,
 		    spec->prefix6, text_size(spec->size, size));
+	if (spec->lists[scope].only.name || spec->lists[scope].except.name)
+		snprintf(out + len, VALUE_TEXT_SIZE - len,
+		    spec->lists[scope].only.name
+		        ? " only=" VALUE_LIST_PREFIX "%s"
+		        : " except=" VALUE_LIST_PREFIX "%s",
+		    spec->lists[scope].only.name
+		        ? spec->lists[scope].only.name
+		        : spec->lists[scope].except.name);
 	return true;
 }
 

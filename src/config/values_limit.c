@@ -77,30 +77,29 @@ print_limit_bytes(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	return value_write(out, "%s", text);
 }
 
-/* Reads `list:NAME`. */
 static bool
-read_limit_list(const struct value *v, struct list_use *list)
+names_a_list(const char *text)
 {
-	const char *name = v->text + strlen(VALUE_LIST_PREFIX);
-
-	return value_find_list(v, name, &list->list) &&
-	       value_set_string(v, &list->name, name);
+	return strncmp(text, VALUE_LIST_PREFIX, strlen(VALUE_LIST_PREFIX)) == 0;
 }
 
-static bool
-names_a_list(const struct value *v)
+bool
+value_read_list(
+    const struct value *value, const char *text, struct list_use *list)
 {
-	return strncmp(v->text, VALUE_LIST_PREFIX, strlen(VALUE_LIST_PREFIX)) ==
-	       0;
+	const char *name = text + strlen(VALUE_LIST_PREFIX);
+
+	if (!names_a_list(text))
+		return value_fail(
+		    value, "'%s' is not a list; write list:NAME", text);
+	return value_find_list(value, name, &list->list) &&
+	       value_set_string(value, &list->name, name);
 }
 
 static bool
 parse_limit_list(const struct value *v)
 {
-	return names_a_list(v)
-	           ? read_limit_list(v, value_target(v))
-	           : value_fail(
-	                 v, "'%s' is not a list; write list:NAME", v->text);
+	return value_read_list(v, v->text, value_target(v));
 }
 
 static bool
@@ -117,9 +116,9 @@ parse_limit_per(const struct value *v)
 {
 	struct limit_spec *l = v->object;
 
-	if (names_a_list(v)) {
+	if (names_a_list(v->text)) {
 		l->per = LIMIT_PER_LIST;
-		return read_limit_list(v, &l->together);
+		return value_read_list(v, v->text, &l->together);
 	}
 	/* The former name is `source`. */
 	if (strcmp(v->text, "client") == 0 || strcmp(v->text, "source") == 0)

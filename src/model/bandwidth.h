@@ -20,7 +20,10 @@
 #include <stdint.h>
 
 #include "base/atomics.h"
+#include "model/spec_list.h"
 
+struct acl_list;
+struct endpoint;
 struct model;
 struct frontend;
 struct backend;
@@ -49,9 +52,16 @@ enum band_scope {
 /* bandwidth_in = off of a server whose backend has per=server. */
 #define BANDWIDTH_OFF UINT64_MAX
 
+/* The clients that limits are for: those of a list, or all others.  At most one
+ * of the two has a name. */
+struct band_lists {
+	struct list_use only, except;
+};
+
 /* `bandwidth =` of a section, 0: no limit. */
 struct bandwidth_spec {
 	uint64_t rate[BAND_SCOPES][BAND_DIRECTIONS];
+	struct band_lists lists[BAND_SCOPES];
 	/* The sources of per=client, as in struct limit_spec. */
 	unsigned prefix4, prefix6;
 	uint64_t size;
@@ -63,11 +73,19 @@ struct bucket {
 	uint32_t waiting; /* directions that wait for it; any thread; relaxed */
 };
 
+/* The lists of the clients that a limit is for; both NULL: of all clients.  The
+ * control thread writes.  [P32] */
+struct band_clients {
+	struct acl_list *only, *except;
+};
+
 struct bandwidth {
 	struct bucket shared[BAND_DIRECTIONS] CACHE_LINE_ALIGNED;
 	/* The rate of each session, and that of each source, whose buckets are
 	 * in model/limit.h; the control thread writes; relaxed. */
 	uint64_t session[BAND_DIRECTIONS], source[BAND_DIRECTIONS];
+	/* By enum band_scope; of a server, by enum band_direction. */
+	struct band_clients clients[BAND_SCOPES];
 };
 
 /* A portion is what the rate allows in 10 ms, but at least a segment.  Above
@@ -134,6 +152,12 @@ void bucket_give(struct bucket *bucket, uint64_t rate, uint32_t n);
  * the model has become PRESENT. */
 bool bandwidth_follow(const struct model *model, bool *ret_limited);
 
+/* Returns whether the limits are for the client.  Any thread, in a grace
+ * section or while the session pins its model; the control thread.  Never
+ * blocks. */
+bool bandwidth_is_for(
+    const struct band_clients *clients, const struct endpoint *client);
+
 /* Returns whether there is a limit per=client. */
 static inline bool
 bandwidth_has_sources(const struct bandwidth_spec *spec)
@@ -142,11 +166,13 @@ bandwidth_has_sources(const struct bandwidth_spec *spec)
 	       spec->rate[BAND_SOURCE][BAND_OUT] > 0;
 }
 
-/* Returns the limit of each session: the lower one of its frontend's and its
- * backend's; 0: none.  backend NULL: not known so far.  Any thread, in a grace
- * section or while the session pins its model; the control thread. */
+/* Returns the limit of each session of the client: the lower one of its
+ * frontend's and its backend's; 0: none.  backend NULL: not known so far.  Any
+ * thread, in a grace section or while the session pins its model; the control
+ * thread. */
 uint64_t bandwidth_of_session(const struct frontend *frontend,
-    const struct backend *backend, enum band_direction direction);
+    const struct backend *backend, const struct endpoint *client,
+    enum band_direction direction);
 
 /* Returns the limit of all sessions of the server, which may be the backend's
  * per=server; 0: none. */

@@ -62,6 +62,18 @@ copy_name(const char *name, bool *ok)
 	return copy;
 }
 
+/* Returns the limit of the server's sessions, if it is for the client, else 0.
+ */
+static uint64_t
+rate_at_server(const struct server *s, const struct explained_client *client,
+    enum band_direction direction)
+{
+	return bandwidth_is_for(
+	           &s->state->bandwidth.clients[direction], &client->client)
+	           ? bandwidth_of_server(s->backend->spec, s->spec, direction)
+	           : 0;
+}
+
 static bool
 explain_servers(const struct backend *b, const struct explained_client *client,
     struct explanation *e)
@@ -97,9 +109,8 @@ explain_servers(const struct backend *b, const struct explained_client *client,
 		    .sessions = atomic_load_relaxed(&s->sessions->now),
 		    .maxconn = place == PLACE_NONE ? server_maxconn(s)
 		                                   : l->limits[place],
-		    .bandwidth =
-		        {bandwidth_of_server(b->spec, s->spec, BAND_IN),
-		            bandwidth_of_server(b->spec, s->spec, BAND_OUT)},
+		    .bandwidth = {rate_at_server(s, client, BAND_IN),
+		        rate_at_server(s, client, BAND_OUT)},
 		    .place = place};
 	}
 	return ok;
@@ -194,19 +205,36 @@ unknown_of(const struct backend *b, const struct explained_client *client)
 	return UNKNOWN_NOTHING;
 }
 
-/* Notes the limits on bandwidth.  b may be NULL. */
+/* Returns the limit of the file, if it is for the client, else 0. */
+static uint64_t
+rate_for(const struct bandwidth *bandwidth, const struct bandwidth_spec *spec,
+    enum band_scope scope, const struct endpoint *client,
+    enum band_direction direction)
+{
+	return bandwidth_is_for(&bandwidth->clients[scope], client)
+	           ? spec->rate[scope][direction]
+	           : 0;
+}
+
+/* Notes the limits on bandwidth that are for the client.  b may be NULL. */
 static void
 explain_bandwidth(const struct frontend *f, const struct backend *b,
-    struct explained_bandwidth *bandwidth)
+    const struct endpoint *client, struct explained_bandwidth *bandwidth)
 {
+	const struct bandwidth *front = &f->state->bandwidth;
+
 	for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++) {
-		bandwidth->session[d] = bandwidth_of_session(f, b, d);
-		bandwidth->source[d] = f->spec->bandwidth.rate[BAND_SOURCE][d];
-		bandwidth->frontend[d] = f->spec->bandwidth.rate[BAND_PROXY][d];
-		bandwidth->backend[d] =
-		    b ? b->spec->bandwidth.rate[BAND_PROXY][d] : 0;
-		bandwidth->backend_source[d] =
-		    b ? b->spec->bandwidth.rate[BAND_SOURCE][d] : 0;
+		bandwidth->session[d] = bandwidth_of_session(f, b, client, d);
+		bandwidth->source[d] = rate_for(
+		    front, &f->spec->bandwidth, BAND_SOURCE, client, d);
+		bandwidth->frontend[d] =
+		    rate_for(front, &f->spec->bandwidth, BAND_PROXY, client, d);
+		if (!b)
+			continue;
+		bandwidth->backend[d] = rate_for(&b->state->bandwidth,
+		    &b->spec->bandwidth, BAND_PROXY, client, d);
+		bandwidth->backend_source[d] = rate_for(&b->state->bandwidth,
+		    &b->spec->bandwidth, BAND_SOURCE, client, d);
 	}
 }
 
@@ -455,7 +483,7 @@ explanation_new(
 		                              ? NULL
 		                              : frontend->backends[route];
 
-		explain_bandwidth(frontend, b, &e->bandwidth);
+		explain_bandwidth(frontend, b, &client->client, &e->bandwidth);
 		if (explain_backend(b, client, e))
 			return e;
 	}

@@ -108,11 +108,21 @@ static const struct field limit_fields[] = {
     FIELD(limit_spec, TEXT, together.name), FIELD(limit_spec, TEXT, only.name),
     FIELD(limit_spec, TEXT, except.name), FIELD(limit_spec, TEXT, table), END};
 
+#define BAND_LIST(scope)                                                       \
+	FIELD(bandwidth_spec, TEXT, lists[scope].only.name),                   \
+	    FIELD(bandwidth_spec, TEXT, lists[scope].except.name)
+static const struct field bandwidth_fields[] = {BAND_LIST(BAND_SESSION),
+    BAND_LIST(BAND_PROXY), BAND_LIST(BAND_SERVER), BAND_LIST(BAND_SOURCE), END};
+_Static_assert(
+    BAND_SCOPES == 4, "bandwidth_fields has the lists of each scope");
+#undef BAND_LIST
+
 static const struct field frontend_fields[] = {FIELD(frontend_spec, TEXT, name),
     ARRAY(frontend_spec, listens, listens_n, listen_fields),
     ARRAY(frontend_spec, proxy_from, proxy_from_n, NULL),
     ARRAY(frontend_spec, access, access_n, access_fields),
     ARRAY(frontend_spec, limits, limits_n, limit_fields),
+    PART(frontend_spec, bandwidth, bandwidth_fields),
     ARRAY(frontend_spec, routes, routes_n, NULL),
     ARRAY(frontend_spec, rules, rules_n, rule_fields),
     PART(frontend_spec, log, log_list_fields), END};
@@ -143,6 +153,7 @@ static const struct field set_fields[] = {FIELD(set_spec, TEXT, prefix),
 
 static const struct field backend_fields[] = {FIELD(backend_spec, TEXT, name),
     PART(backend_spec, check, check_fields),
+    PART(backend_spec, bandwidth, bandwidth_fields),
     ARRAY(backend_spec, check_headers, check_headers_n, text_fields),
     ARRAY(backend_spec, check_bodies, check_bodies_n, pattern_fields),
     PART(backend_spec, check_steps, steps_fields),

@@ -35,6 +35,9 @@ struct buckets {
 	uint64_t rate[BUCKETS];
 	uint64_t own_rate;
 	bool limited;
+	/* A limit is for the clients of a list, which may change at any time.
+	 */
+	bool listed;
 };
 
 static void
@@ -46,10 +49,26 @@ put_bucket(
 	b->limited |= rate > 0;
 }
 
-static void
-find_bucket(struct buckets *b, unsigned which, struct bucket *bucket)
+/* Returns whether limits with a rate above 0 are for the client. */
+static bool
+is_for(struct buckets *b, const struct band_clients *clients,
+    const struct endpoint *client)
 {
-	put_bucket(b, which, bucket, atomic_load_relaxed(&bucket->rate));
+	b->listed |= atomic_load_relaxed(&clients->only) ||
+	             atomic_load_relaxed(&clients->except);
+	return bandwidth_is_for(clients, client);
+}
+
+/* Adds a bucket that all sessions of a list's clients share, or those of all
+ * clients. */
+static void
+find_bucket(struct buckets *b, unsigned which, struct bucket *bucket,
+    const struct band_clients *clients, const struct endpoint *client)
+{
+	uint64_t rate = atomic_load_relaxed(&bucket->rate);
+
+	if (rate > 0 && is_for(b, clients, client))
+		put_bucket(b, which, bucket, rate);
 }
 
 static struct pacing *
@@ -63,14 +82,25 @@ own_record(const struct session *s, const struct pool_thread *self)
  * the session counts as a source of its own. */
 static void
 find_source_bucket(struct buckets *b, unsigned which,
-    const struct bandwidth *of, struct bucket *source, unsigned from)
+    const struct bandwidth *of, struct bucket *source,
+    const struct endpoint *client, unsigned from)
 {
 	uint64_t rate = atomic_load_relaxed(&of->source[from]);
 
+	if (rate == 0 || !is_for(b, &of->clients[BAND_SOURCE], client))
+		return;
 	if (source)
 		put_bucket(b, which, &source[from], rate);
-	else if (rate > 0 && (b->own_rate == 0 || rate < b->own_rate))
+	else if (b->own_rate == 0 || rate < b->own_rate)
 		b->own_rate = rate;
+}
+
+static bool
+has_session_list(const struct bandwidth *b)
+{
+	const struct band_clients *c = &b->clients[BAND_SESSION];
+
+	return atomic_load_relaxed(&c->only) || atomic_load_relaxed(&c->except);
 }
 
 /* Returns the buckets of a direction.  p: the session's record, or NULL if it
@@ -79,20 +109,28 @@ find_source_bucket(struct buckets *b, unsigned which,
 static struct buckets
 find_buckets(const struct session *s, const struct pacing *p, unsigned from)
 {
+	const struct endpoint *client = session_client(s);
 	struct bandwidth *frontend = &s->frontend->state->bandwidth;
-	struct backend *backend = session_backend(s);
+	struct bandwidth *backend, *server;
 	struct buckets b = {.limited = false};
 
 	if (!s->server)
 		return b;
-	find_bucket(&b, OF_FRONTEND, &frontend->shared[from]);
-	find_bucket(&b, OF_BACKEND, &backend->state->bandwidth.shared[from]);
-	find_bucket(&b, OF_SERVER, &s->server->state->bandwidth.shared[from]);
+	backend = &session_backend(s)->state->bandwidth;
+	server = &s->server->state->bandwidth;
+	find_bucket(&b, OF_FRONTEND, &frontend->shared[from],
+	    &frontend->clients[BAND_PROXY], client);
+	find_bucket(&b, OF_BACKEND, &backend->shared[from],
+	    &backend->clients[BAND_PROXY], client);
+	find_bucket(&b, OF_SERVER, &server->shared[from],
+	    &server->clients[from], client);
 	b.own_rate = bandwidth_of_session(
-	    s->frontend, backend, (enum band_direction)from);
-	find_source_bucket(&b, OF_SOURCE, frontend, p ? p->source : NULL, from);
-	find_source_bucket(&b, OF_SOURCE_AT_BACKEND, &backend->state->bandwidth,
-	    p ? p->at_backend : NULL, from);
+	    s->frontend, session_backend(s), client, (enum band_direction)from);
+	b.listed |= has_session_list(frontend) || has_session_list(backend);
+	find_source_bucket(
+	    &b, OF_SOURCE, frontend, p ? p->source : NULL, client, from);
+	find_source_bucket(&b, OF_SOURCE_AT_BACKEND, backend,
+	    p ? p->at_backend : NULL, client, from);
 	b.limited |= b.own_rate > 0;
 	return b;
 }
@@ -173,6 +211,15 @@ record_new(struct session *s, struct proxy *proxy)
 	return true;
 }
 
+/* Returns whether a limit is for the client, or may be for it later. */
+static bool
+may_wait(const struct session *s, unsigned from)
+{
+	struct buckets b = find_buckets(s, NULL, from);
+
+	return b.limited || b.listed;
+}
+
 bool
 pacing_begin(struct session *s, struct pool_thread *self)
 {
@@ -182,8 +229,7 @@ pacing_begin(struct session *s, struct pool_thread *self)
 		join_backend(own_record(s, self), s);
 		return true;
 	}
-	if (!find_buckets(s, NULL, HANDLE_CLIENT).limited &&
-	    !find_buckets(s, NULL, HANDLE_SERVER).limited)
+	if (!may_wait(s, HANDLE_CLIENT) && !may_wait(s, HANDLE_SERVER))
 		return true;
 	return record_new(s, proxy_of(self));
 }

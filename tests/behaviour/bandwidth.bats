@@ -373,3 +373,31 @@ print(b["session"]["out"], b["frontend"]["out"], b["backend"]["in"],
 	wait_for 10 is_value 1 lf_bw_waiting app t
 	kill "$STREAM"
 }
+
+# At 1 KiB/s the bytes would take half an hour.
+@test "bandwidth: only=list: and except=list: follow the list, also for present sessions" {
+	start_streams s
+	SECTIONS=$'[list slow]\nentry = 127.0.0.1' \
+	    start_limited 'bandwidth = out=1KiB/s per=client only=list:slow' \
+	    'bandwidth = out=1KiB/s per=session except=list:slow
+bandwidth = in=1KiB/s per=server only=list:slow'
+	ctl add acl slow 127.0.0.7
+	[[ $(ctl explain 127.0.0.1) == *"limit    source out=1KiB/s"* ]]
+	# The frontend's limit holds the session until the list has no client.
+	begin 0 2000000
+	wait_for 10 is_session waits_out true
+	equal 'own limit' 0 "$(session bandwidth_out)"
+	SECTIONS=$'[list slow]\nentry = 127.0.0.1' \
+	    limited 'bandwidth = out=1KiB/s per=client only=list:slow' ''
+	ctl reload
+	ctl del acl slow 127.0.0.1
+	finishes
+	[[ $(ctl explain 127.0.0.1) != *limit*KiB* ]]
+	# A session that no limit is for waits as soon as the list has it.
+	begin 0 8000000000
+	wait_for 10 is_session waits_out false
+	ctl add acl slow 127.0.0.1
+	wait_for 10 is_session waits_out true
+	ctl shutdown session "$(session id | tr -d '"')"
+	if wait "$STREAM"; then fail "the session was not held"; fi
+}

@@ -106,6 +106,12 @@ limits_on_bandwidth_are_told(void **state)
 	    "in=2MiB/s per=session, out=1MiB/s per=frontend\n"
 	    "backend b: server t: bandwidth_in: 8KiB/s -> 9KiB/s\n"
 	    "backend b: bandwidth: (no limit) -> out=1MiB/s per=server\n");
+	assert_diff("[list a]\n" FRONTEND
+	            "bandwidth = in=1m per=session only=list:a\n" BACKEND,
+	    "[list a]\n" FRONTEND
+	    "bandwidth = in=1m per=session except=list:a\n" BACKEND,
+	    "frontend f: bandwidth: in=1MiB/s per=session only=list:a -> "
+	    "in=1MiB/s per=session except=list:a\n");
 }
 
 static void

@@ -245,6 +245,13 @@ what_was_set_is_printed(void **state)
 	                       "bandwidth = in=1000000 per=session\n" BACKEND,
 	    "\nbandwidth = in=8Mbit/s per=session\n"
 	    "bandwidth = in=10MiB/s out=5Gbit/s per=frontend\n");
+	assert_prints(FRONTEND "bandwidth = only=list:a per=session in=1m\n"
+	                       "bandwidth = out=2m per=session only=list:a\n"
+	                       "bandwidth = in=1m per=client except=list:b\n"
+	                       "[list a]\n[list b]\n" BACKEND,
+	    "\nbandwidth = in=1MiB/s out=2MiB/s per=session only=list:a\n"
+	    "bandwidth = in=1MiB/s per=client prefix4=32 prefix6=64 size=1m "
+	    "except=list:b\n");
 	assert_prints(FRONTEND BACKEND
 	    "bandwidth = in=8k/s per=server\n"
 	    "bandwidth = out=1GiB/s per=backend\n"
