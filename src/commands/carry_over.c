@@ -11,15 +11,21 @@
 #include "commands/command.h"
 #include "commands/records.h"
 #include "commands/running.h"
+#include "commands/tables.h"
 #include "handover/counters_lines.h"
 #include "handover/later.h"
 #include "model/model.h"
 #include "model/server_change.h"
 #include "model/server_operator.h"
+#include "model/sticky.h"
 #include "stats/answer.h"
 
 /* A line about the value of the file behind a command (handover/later.h). */
 #define BASE "base"
+
+/* The most sticky choices that have a command.  The next process runs them
+ * before it serves. */
+#define CHOICES_MAX 10000u
 
 /* Words before a text that may be a password. */
 #define SECRET "agent-send "
@@ -73,10 +79,35 @@ health_comes_last(const struct server *s)
 	return s->spec->added || s->spec->disabled;
 }
 
+/* Writes commands for the sticky choices of the backend.  An upgrade sends the
+ * others later (sources_sent.h).  Returns how many were written. */
+static size_t
+write_choices(const struct limit *l, size_t most, FILE *out)
+{
+	char key[INET6_ADDRSTRLEN];
+	struct source_facts facts;
+	uint64_t at = 0;
+	size_t n = 0;
+	bool found;
+
+	while (n < most && source_table_next(l->table, &at, &facts, &found)) {
+		const struct server *s =
+		    found ? sticky_server(l, &facts.choice) : NULL;
+
+		if (!s)
+			continue;
+		fprintf(out, "set table %s key %s data.server_key %s\n",
+		    l->name, table_key_text(l, &facts.key, key), s->spec->name);
+		n++;
+	}
+	return n;
+}
+
 void
 carry_over_write(const struct command_env *env, FILE *out)
 {
 	struct model *model = control_model(env->control);
+	size_t left = CHOICES_MAX;
 
 	model_for_each_server (s, model)
 		if (!health_comes_last(s))
@@ -85,6 +116,9 @@ carry_over_write(const struct command_env *env, FILE *out)
 	model_for_each_server (s, model)
 		if (health_comes_last(s))
 			write_health(s, out);
+	model_for_each_backend (b, model)
+		if (b->sticky)
+			left -= write_choices(&b->sticky->all[0], left, out);
 	running_changes(env, write_base, out);
 }
 

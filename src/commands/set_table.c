@@ -3,10 +3,15 @@
  */
 #include "commands/commands.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "commands/tables.h"
+#include "model/model.h"
+
+/* The value of an entry that is no number. */
+#define SERVER_KEY "data.server_key"
 
 static void
 set_tokens(const struct limit *l, uint64_t tokens, struct source_facts *facts)
@@ -31,12 +36,33 @@ set_bytes_left(
 	    clock_now_ns() + (uint64_t)(part * (double)b->bytes_ns);
 }
 
+/* Sets the server by its number or, behind data.server_key, by its name. */
+static bool
+set_choice(struct call *call, const struct limit *l, bool by_name,
+    const char *text, struct source_facts *facts)
+{
+	char id[sizeof("4294967295")];
+
+	backend_for_each_server (s, l->backend) {
+		snprintf(id, sizeof(id), "%u", s->id);
+		if (strcmp(by_name ? s->spec->name : id, text) == 0) {
+			facts->choice = (struct source_choice){
+			    .name = s->name_hash, .server = s->id};
+			return true;
+		}
+	}
+	return err_set(call->err, "backend %s has no server %s%.64s",
+	    l->backend->spec->name, by_name ? "" : "number ", text);
+}
+
 static bool
 set_value(struct call *call, const struct limit *l, enum table_value value,
     const char *text, struct source_facts *facts)
 {
 	uint64_t n;
 
+	if (value == TABLE_SERVER_ID)
+		return set_choice(call, l, false, text, facts);
 	if (value == TABLE_CONN_CUR)
 		return err_set(call->err,
 		    "data.conn_cur is the measured number of "
@@ -75,12 +101,19 @@ run_set_table(struct call *call)
 	if (!l || !table_read_key(call, l, call_arg(call, 2), &facts.key))
 		return false;
 	(void)source_table_find(l->table, &facts.key, &facts);
-	for (unsigned i = 3; *call_arg(call, i); i += 2)
+	for (unsigned i = 3; *call_arg(call, i); i += 2) {
+		if (l->backend && strcmp(call_arg(call, i), SERVER_KEY) == 0) {
+			if (!set_choice(
+			        call, l, true, call_arg(call, i + 1), &facts))
+				return false;
+			continue;
+		}
 		if (!table_read_value(call, l, call_arg(call, i),
 		        "\"data.<type>\" followed by a value expected",
 		        &value) ||
 		    !set_value(call, l, value, call_arg(call, i + 1), &facts))
 			return false;
+	}
 	if (!source_table_set(l->table, &facts))
 		return err_set(call->err, "Unable to allocate a new entry");
 	call_audit(call, NULL, NULL, "table %s: entry of %s set", l->name,

@@ -7,10 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "commands/listing.h"
 #include "commands/tables.h"
 #include "live/control.h"
 #include "model/limit_lookup.h"
+#include "model/model.h"
+#include "model/sticky.h"
 
 struct table_listing {
 	struct listing listing;
@@ -32,14 +35,40 @@ put_table_head(struct report *r, const struct limit *l)
 	report_row(r);
 	report_put(r, "table", "# table: %s", l->name);
 	report_put(r, "type", ", type: %s",
-	    l->spec->per == LIMIT_PER_SOURCE ? "ip" : "all");
+	    l->spec->per == LIMIT_PER_SOURCE ? "ip"
+	    : l->spec->per == LIMIT_PER_KEY  ? "integer"
+	                                     : "all");
 	report_put(r, "size", ", size:%" PRIu64, t.size);
 	report_put(r, "used", ", used:%" PRIu64, t.used);
-	report_json_string(r, "limit", limit_spec_text(l->spec, text));
+	report_json_string(
+	    r, "limit", l->backend ? NULL : limit_spec_text(l->spec, text));
 	report_json(r, "refused", "%" PRIu64, t.refused);
 	report_json(r, "uncounted", "%" PRIu64, t.uncounted);
 	report_json(r, "evicted", "%" PRIu64, t.evicted);
 	report_text(r, "\n");
+}
+
+/* Returns how long the choice is kept from now on; 0 without an expiry, as in
+ * all other tables. */
+static uint64_t
+expires_in_ms(const struct limit *l, const struct source_facts *facts)
+{
+	uint64_t expire_ms =
+	    l->backend ? l->backend->spec->sticky_expire_ms : 0;
+	uint64_t at_ms = facts->due_ns / NS_PER_MS + expire_ms;
+	uint64_t now_ms = clock_now_ns() / NS_PER_MS;
+
+	return expire_ms > 0 && at_ms > now_ms ? at_ms - now_ms : 0;
+}
+
+/* Writes the name of the server that was chosen; NULL: it has gone. */
+static void
+put_server(struct report *r, const struct server *server)
+{
+	const char *name = server ? server->spec->name : NULL;
+
+	report_text(r, " server_key=%s", name ? name : "-");
+	report_json_string(r, "server_key", name);
 }
 
 /* Writes an entry.  Its position takes the place of HAProxy's pointer. */
@@ -53,7 +82,8 @@ put_source(struct report *r, const struct limit *l,
 	report_object(r, NULL);
 	report_text(r, "%s: ", position);
 	report_put(r, "key", "key=%s", table_key_text(l, &facts->key, key));
-	report_text(r, " use=%u exp=0 shard=0", facts->sessions);
+	report_text(r, " use=%u exp=%" PRIu64 " shard=0", facts->sessions,
+	    expires_in_ms(l, facts));
 	for (enum table_value v = 0; v < TABLE_VALUES; v++)
 		if (table_has(l, v)) {
 			uint64_t n = table_value_of(l, facts, v);
@@ -61,6 +91,8 @@ put_source(struct report *r, const struct limit *l,
 			report_text(r, " %s=", table_value_names[v]);
 			report_put(r, table_value_names[v], "%" PRIu64, n);
 		}
+	if (l->backend)
+		put_server(r, sticky_server(l, &facts->choice));
 	report_text(r, "\n");
 	report_close(r);
 }

@@ -3,12 +3,17 @@
  */
 #include "commands/tables.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
 #include "live/control.h"
 #include "model/limit_lookup.h"
+#include "model/model.h"
+#include "model/sticky.h"
 
 const char *const table_value_names[TABLE_VALUES] = {
 #define X(id, name) [TABLE_##id] = (name),
@@ -26,6 +31,8 @@ static const char *const operators[TABLE_OPS] = {[OP_EQ] = "eq",
 bool
 table_has(const struct limit *limit, enum table_value value)
 {
+	if (value == TABLE_SERVER_ID || limit->backend)
+		return value == TABLE_SERVER_ID && limit->backend;
 	if (value == TABLE_TOKENS)
 		return limit->bounds.share_ns > 0;
 	return value < TABLE_BYTES_IN_CNT || limit->bounds.bytes > 0;
@@ -47,6 +54,21 @@ table_named(struct call *call, const char *name)
 	return NULL;
 }
 
+/* Reads the key of a hash, as `explain` and `show table` write it. */
+static bool
+read_hash(struct call *call, const char *text, struct source_key *ret_key)
+{
+	size_t n = strspn(text, "0123456789abcdefABCDEF");
+
+	if (n != strlen(text) || n > 16)
+		return err_set(call->err,
+		    "'%.64s' is not a key of this table; write the "
+		    "hexadecimal number that explain or show table shows",
+		    text);
+	*ret_key = (struct source_key){.ip = {0, strtoull(text, NULL, 16)}};
+	return true;
+}
+
 bool
 table_read_key(struct call *call, const struct limit *limit, const char *text,
     struct source_key *ret_key)
@@ -57,6 +79,8 @@ table_read_key(struct call *call, const struct limit *limit, const char *text,
 
 	if (!*text)
 		return err_set(call->err, "Key value expected");
+	if (limit->spec->per == LIMIT_PER_KEY)
+		return read_hash(call, text, ret_key);
 	if (addr_parse_ip(text, &addr))
 		endpoint_set(&client, &addr.sa, addr.len);
 	else if (strcmp(text, all ? "all" : "unix") != 0)
@@ -73,11 +97,11 @@ table_read_key(struct call *call, const struct limit *limit, const char *text,
 static bool
 is_foreign_value(const char *name)
 {
-	static const char *const names[] = {"server_id", "gpt0", "gpc0",
-	    "gpc0_rate", "gpc1", "gpc1_rate", "gpt", "gpc", "gpc_rate",
-	    "conn_rate", "sess_cnt", "sess_rate", "http_req_cnt",
-	    "http_req_rate", "http_err_cnt", "http_err_rate", "http_fail_cnt",
-	    "http_fail_rate", "bytes_in_rate", "bytes_out_rate", "server_key"};
+	static const char *const names[] = {"gpt0", "gpc0", "gpc0_rate", "gpc1",
+	    "gpc1_rate", "gpt", "gpc", "gpc_rate", "conn_rate", "sess_cnt",
+	    "sess_rate", "http_req_cnt", "http_req_rate", "http_err_cnt",
+	    "http_err_rate", "http_fail_cnt", "http_fail_rate", "bytes_in_rate",
+	    "bytes_out_rate", "server_key"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(name, names[i]) == 0)
@@ -191,6 +215,11 @@ table_value_of(const struct limit *limit, const struct source_facts *facts,
 		return facts->bytes[BAND_OUT];
 	case TABLE_BYTES_LEFT:
 		return source_bytes_left(facts, &limit->bounds, clock_now_ns());
+	case TABLE_SERVER_ID: {
+		const struct server *s = sticky_server(limit, &facts->choice);
+
+		return s ? s->id : 0;
+	}
 	case TABLE_VALUES:
 		break;
 	}
@@ -236,6 +265,10 @@ table_key_text(const struct limit *limit, const struct source_key *key,
 {
 	struct endpoint e;
 
+	if (limit->spec->per == LIMIT_PER_KEY) {
+		snprintf(out, INET6_ADDRSTRLEN, "%016" PRIx64, key->ip[1]);
+		return out;
+	}
 	source_key_endpoint(key, &e);
 	if (e.family != AF_UNIX)
 		return endpoint_host(&e, out);

@@ -12,8 +12,8 @@
 #include "model/source_facts.h"
 
 /* X(identifier, name): the values of an entry.  Those of bytes are there if the
- * limit counts them.  conn_cnt, conn_cur, bytes_in_cnt and bytes_out_cnt are
- * HAProxy's. */
+ * limit counts them; sticky choices have the server alone.  server_id,
+ * conn_cnt, conn_cur, bytes_in_cnt and bytes_out_cnt are HAProxy's. */
 #define TABLE_VALUES_TABLE(X)                                                  \
 	X(CONN_CNT, "conn_cnt")                                                \
 	X(CONN_CUR, "conn_cur")                                                \
@@ -21,7 +21,8 @@
 	X(TOKENS, "tokens")                                                    \
 	X(BYTES_IN_CNT, "bytes_in_cnt")                                        \
 	X(BYTES_OUT_CNT, "bytes_out_cnt")                                      \
-	X(BYTES_LEFT, "bytes_left")
+	X(BYTES_LEFT, "bytes_left")                                            \
+	X(SERVER_ID, "server_id")
 
 enum table_value {
 #define X(id, name) TABLE_##id,
@@ -48,14 +49,15 @@ struct table_filter {
 	} all[TABLE_FILTERS_MAX];
 };
 
-/* Returns whether entries of the limit have the value: tokens take a rate, and
- * the values of bytes take bytes. */
+/* Returns whether entries of the limit have the value: tokens take a rate, the
+ * values of bytes take bytes, and choices have the server alone. */
 bool table_has(const struct limit *limit, enum table_value value);
 
 /* Returns the limit whose table is named, or NULL with call->err set. */
 const struct limit *table_named(struct call *call, const char *name);
 
-/* Reads the key, an address, `unix` or `all`, in the form of the table.
+/* Reads the key, an address, `unix`, `all` or the hexadecimal key of a hash, in
+ * the form of the table.
  * Returns false with call->err set. */
 bool table_read_key(struct call *call, const struct limit *limit,
     const char *text, struct source_key *ret_key);
@@ -78,7 +80,7 @@ uint64_t table_value_of(const struct limit *limit,
 bool table_filter_passes(const struct table_filter *filter,
     const struct limit *limit, const struct source_facts *facts);
 
-/* Writes the key as an address, `unix`, or `all`.  Returns out. */
+/* Writes the key as table_read_key reads it.  Returns out. */
 const char *table_key_text(const struct limit *limit,
     const struct source_key *key, char out[INET6_ADDRSTRLEN]);
 

@@ -48,9 +48,11 @@ check_hash(const struct backend_spec *b, struct err_list *errors)
 	if (!b->balance) /* its value was refused */
 		return;
 	key = b->balance->key;
-	REFUSE_IF(
-	    b->hash_key != HASH_KEY_SOURCE && key != BALANCE_KEY_CONFIGURED, b,
-	    errors, "[backend %s]: hash_key needs balance = hash", b->name);
+	REFUSE_IF(b->hash_key != HASH_KEY_SOURCE &&
+	              key != BALANCE_KEY_CONFIGURED &&
+	              (b->sticky == STICKY_OFF || key == BALANCE_KEY_CLIENT),
+	    b, errors, "[backend %s]: hash_key needs balance = hash%s", b->name,
+	    key == BALANCE_KEY_CLIENT ? "" : ", or sticky = stay");
 	REFUSE_IF(factor > 0 && key == BALANCE_KEY_NONE, b, errors,
 	    "[backend %s]: hash_balance_factor needs balance = hash or source",
 	    b->name);

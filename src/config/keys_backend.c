@@ -3,6 +3,7 @@
  */
 #include "balance/balance.h"
 #include "config/keys_internal.h"
+#include "model/source_table.h"
 
 CHOICES(resolve_modes, RESOLVE_TTL, [RESOLVE_START] = "start",
     [RESOLVE_RELOAD] = "reload", [RESOLVE_TTL] = "ttl");
@@ -21,6 +22,7 @@ static const char *const methods[] = {"GET", "HEAD", "OPTIONS", NULL};
 CHOICES(hash_keys, HASH_KEY_SNI, [HASH_KEY_SOURCE] = "source",
     [HASH_KEY_SOURCE_PORT] = "source-port",
     [HASH_KEY_DESTINATION] = "destination", [HASH_KEY_SNI] = "sni");
+CHOICES(stickies, STICKY_STAY, [STICKY_OFF] = "off", [STICKY_STAY] = "stay");
 CHOICES(retry_ons, RETRY_ON_CLOSE, [RETRY_ON_CONNECT] = "connect",
     [RETRY_ON_RESET] = "reset", [RETRY_ON_CLOSE] = "close");
 CHOICES(observes, OBSERVE_RESET, [OBSERVE_OFF] = "off",
@@ -238,12 +240,19 @@ const struct key backend_keys[] = {
     {"balance", "how a server is chosen",
         VALUE(balance), .choices = balance_names, BACKEND(balance),
         DEFAULT("roundrobin")},
-    {"hash_key", "the value that balance = hash hashes",
+    {"hash_key", "the value that balance = hash hashes, or sources stick by",
         CHOICE(hash_keys), BACKEND(hash_key), DEFAULT("source")},
     {"hash_balance_factor",
         "bound of balance = source and hash, of a server's fair share; 0: none",
         PERCENT(0, 65535), ALLOWED("0, or 101% to 65535%"),
         BACKEND(hash_balance_factor), DEFAULT("0%")},
+    {"sticky", "whether a client stays at its last server while that is usable",
+        CHOICE(stickies), BACKEND(sticky), DEFAULT("off")},
+    {"sticky_size", "clients whose last server is kept",
+        NUMBER(1, SOURCE_TABLE_MAX), BACKEND(sticky_size), DEFAULT("100000")},
+    {"sticky_expire", "how long the last server of an absent client is kept",
+        DURATION(SECOND_MS, TIMEOUT_MAX), BACKEND(sticky_expire_ms),
+        WITHOUT("as long as there is room")},
     {"server_defaults", "options of each server that does not say otherwise",
         VALUE(server_defaults), BACKEND(server_defaults), WITHOUT("none"),
         .borrowed_options = server_options,

@@ -22,11 +22,13 @@
 static size_t
 write_source(const struct limit *l, const struct source_facts *f, char *out)
 {
+	uint64_t in = l->backend ? f->choice.name : f->bytes[BAND_IN];
+
 	return (size_t)snprintf(out, SOURCE_LINE_MAX,
 	    "%s %" PRIx64 " %" PRIx64 " %u %u %" PRIu64 " %" PRIu64 " %" PRIu64
 	    " %" PRIu64 "\n",
 	    l->name, f->key.ip[0], f->key.ip[1], f->accepted, f->refused,
-	    f->due_ns, f->bytes[BAND_IN], f->bytes[BAND_OUT], f->bytes_due_ns);
+	    f->due_ns, in, f->bytes[BAND_OUT], f->bytes_due_ns);
 }
 
 /* Fills the message with lines until it is full or until_ns has come. */
@@ -104,6 +106,7 @@ sources_take(const struct model *model, const char *lines)
 			l = model_find_limit(model, name);
 			strcpy(last, name);
 		}
+		f.choice = (struct source_choice){.name = f.bytes[BAND_IN]};
 		if (l)
 			source_table_add(l->table, &f, now_ns);
 		lines += used;

@@ -4,7 +4,8 @@
  * left.
  *
  * Each source has a line: TABLE KEY KEY ACCEPTED REFUSED DUE_NS IN OUT DUE_NS,
- * with hexadecimal keys.
+ * with hexadecimal keys.  For sticky choices IN is the hash of the server's
+ * name (struct source_choice).
  *
  * All functions run on the control thread.
  */

@@ -223,8 +223,11 @@ backend_peek(const struct backend *backend, const struct choice *choice)
 bool
 backend_hashes(const struct backend *backend, enum hash_key key)
 {
-	return backend->spec->balance->key == BALANCE_KEY_CONFIGURED &&
-	       backend->spec->hash_key == key;
+	const struct backend_spec *spec = backend->spec;
+
+	return spec->hash_key == key &&
+	       (spec->balance->key == BALANCE_KEY_CONFIGURED ||
+	           spec->sticky == STICKY_STAY);
 }
 
 /* The key does not depend on the family of the listener: v4-mapped addresses
@@ -233,7 +236,8 @@ uint64_t
 backend_key(const struct backend *backend, const struct endpoint *client,
     const struct endpoint *local, const char *name)
 {
-	if (backend->spec->balance->key == BALANCE_KEY_NONE)
+	if (backend->spec->balance->key == BALANCE_KEY_NONE &&
+	    backend->spec->sticky == STICKY_OFF)
 		return 0;
 	if (backend_hashes(backend, HASH_KEY_SNI) && name && *name)
 		return XXH64(name, strlen(name), 0);
@@ -241,6 +245,17 @@ backend_key(const struct backend *backend, const struct endpoint *client,
 		return endpoint_hash(local, true);
 	return endpoint_hash(
 	    client, backend_hashes(backend, HASH_KEY_SOURCE_PORT));
+}
+
+struct source_key
+backend_sticky_key(
+    const struct backend *backend, const struct endpoint *client, uint64_t key)
+{
+	struct source_key of_hash = {.ip = {0, key}};
+
+	return backend->spec->hash_key == HASH_KEY_SOURCE
+	           ? source_key_of(client, 32, 128)
+	           : of_hash;
 }
 
 uint64_t
@@ -362,6 +377,12 @@ backend_find_server(const struct backend *backend, const char *name)
 static bool
 make_limits(struct backend *b, const struct backend *before)
 {
+	if (b->spec->sticky == STICKY_STAY) {
+		b->sticky =
+		    limits_new_of_sticky(b, before ? before->sticky : NULL);
+		if (!b->sticky)
+			return false;
+	}
 	if (!bandwidth_has_sources(&b->spec->bandwidth))
 		return true;
 	b->limits =
@@ -410,6 +431,7 @@ backend_free(struct backend *backend)
 	free(backend->servers);
 	lineup_free(backend->prepared);
 	limits_free(backend->limits);
+	limits_free(backend->sticky);
 	if (backend->state)
 		backend_state_unref(backend->state);
 	free(backend);

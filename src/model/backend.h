@@ -63,6 +63,7 @@ struct backend {
 	struct counters *counters; /* the state's */
 	struct gauge *sessions;    /* likewise */
 	struct limits *limits;     /* a bandwidth per=client; NULL: none */
+	struct limits *sticky;     /* sticky.h; NULL: STICKY_OFF */
 	/* Control thread only. */
 	struct lineup *prepared; /* made, but not published yet */
 	struct list changed;     /* in model.changed: a new lineup is due */
@@ -141,7 +142,8 @@ struct server *backend_choose(struct backend *backend,
 uint32_t backend_peek(
     const struct backend *backend, const struct choice *choice);
 
-/* Returns whether the backend hashes that property of a session. */
+/* Returns whether the backend hashes that property of a session, or sources
+ * stick by it. */
 bool backend_hashes(const struct backend *backend, enum hash_key key);
 
 /* Returns the key (struct choice) of a client.  local, the address that it has
@@ -151,6 +153,11 @@ bool backend_hashes(const struct backend *backend, enum hash_key key);
 uint64_t backend_key(const struct backend *backend,
     const struct endpoint *client, const struct endpoint *local,
     const char *name);
+
+/* Returns the key in the backend's table of choices.  key: that of
+ * backend_key. */
+struct source_key backend_sticky_key(
+    const struct backend *backend, const struct endpoint *client, uint64_t key);
 
 /* Returns whether ejecting that many servers of the lineup would leave none,
  * and make a usable backup join.  Runs on data threads, in a grace section. */

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/source_key.h"
+
 struct lineup;
 struct server;
 
@@ -22,6 +24,7 @@ struct choice {
 	unsigned tried_n;
 	uint64_t key;    /* well mixed; equal keys want the same server */
 	uint64_t random; /* 64 fresh bits */
+	struct source_key sticky; /* with STICKY_STAY: backend_sticky_key */
 };
 
 /* The source of choice.key. */

@@ -13,6 +13,7 @@
 #include "model/limit.h"
 #include "model/rules.h"
 #include "model/sni_map.h"
+#include "model/sticky.h"
 #include "net/tls_hello.h"
 
 const char *const standing_names[] = {
@@ -138,12 +139,18 @@ draw(const struct backend *b, struct choice choice, uint32_t *counts)
 	return n;
 }
 
+/* Returns the index of the server that is at this place, which may be that of a
+ * reserve. */
 static size_t
-explained_index(const struct explanation *e, uint32_t place)
+explained_index(const struct backend *b, const struct lineup *l, uint32_t place)
 {
-	for (size_t i = 0; i < e->servers_n; i++)
-		if (e->servers[i].place == place)
+	size_t i = 0;
+
+	backend_for_each_server (s, b) {
+		if (s == l->servers[place])
 			return i;
+		i++;
+	}
 	return SERVER_NONE;
 }
 
@@ -155,14 +162,14 @@ fill_in(struct explanation *e, const double *scores, const uint32_t *counts)
 	for (size_t i = 0; i < e->servers_n; i++) {
 		struct explained_server *s = &e->servers[i];
 
+		if (!counts)
+			s->probability = i == e->chosen;
 		if (s->place == PLACE_NONE)
 			continue;
 		if (e->measure)
 			s->score = scores[s->place];
 		if (counts)
 			s->probability = (double)counts[s->place] / e->draws;
-		else
-			s->probability = i == e->chosen;
 	}
 }
 
@@ -177,15 +184,22 @@ explain_choice(
 	bool ok = counts && scores;
 
 	if (ok && place != PLACE_NONE) {
-		if (l->ops->why)
+		bool kept = sticky_place(l, choice, false) == place;
+
+		if (kept)
+			snprintf(e->why, sizeof(e->why),
+			    "the client's last server, which it keeps while "
+			    "that is usable (sticky = stay)");
+		else if (l->ops->why)
 			snprintf(e->why, sizeof(e->why), "%s", l->ops->why);
 		else
 			l->ops->explain(l, choice, place, e->why);
 		e->measure = l->ops->measure;
 		if (e->measure)
 			l->ops->score(l, scores);
-		e->random = l->ops->random && lineup_open_n(l) > 1;
-		e->chosen = e->random ? SERVER_NONE : explained_index(e, place);
+		e->random = !kept && l->ops->random && lineup_open_n(l) > 1;
+		e->chosen =
+		    e->random ? SERVER_NONE : explained_index(b, l, place);
 		if (e->random)
 			e->draws = draw(b, *choice, counts);
 		fill_in(e, scores, e->random ? counts : NULL);
@@ -261,6 +275,7 @@ explain_backend(const struct backend *b, const struct explained_client *client,
 	e->sni.hashed = backend_hashes(b, HASH_KEY_SNI) && client->sni;
 	e->key = choice.key =
 	    backend_key(b, &client->client, &client->local, client->sni);
+	choice.sticky = backend_sticky_key(b, &client->client, e->key);
 	return explain_choice(b, &choice, e);
 }
 

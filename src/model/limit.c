@@ -172,9 +172,10 @@ set_table(const struct limits *limits, struct limit *l, enum source_extra extra,
 	else
 		l->table = find_shared(spec, from->former);
 	if (!l->table)
-		l->table = source_table_new(spec->per == LIMIT_PER_SOURCE
-		                                ? (uint32_t)spec->size
-		                                : SIZE_FOR_ALL,
+		l->table = source_table_new(
+		    spec->per == LIMIT_PER_SOURCE || spec->per == LIMIT_PER_KEY
+		        ? (uint32_t)spec->size
+		        : SIZE_FOR_ALL,
 		    extra);
 }
 
@@ -232,12 +233,11 @@ add_bandwidth(struct limits *limits, const struct bandwidth_spec *b, char *name,
 		return true;
 	}
 	limits->all[limits->n].name = name;
-	limits->of_bandwidth = (struct limit_spec){.per = LIMIT_PER_SOURCE,
+	limits->implied = (struct limit_spec){.per = LIMIT_PER_SOURCE,
 	    .prefix4 = b->prefix4,
 	    .prefix6 = b->prefix6,
 	    .size = b->size};
-	return add_limit(
-	           limits, &limits->of_bandwidth, SOURCE_WITH_BUCKETS, from) &&
+	return add_limit(limits, &limits->implied, SOURCE_WITH_BUCKETS, from) &&
 	       name;
 }
 
@@ -289,6 +289,31 @@ limits_new_of_backend(
 
 	if (!limits || add_bandwidth(limits, &spec->bandwidth,
 	                   name_with(spec->name, "backend/bandwidth"), &from))
+		return limits;
+	limits_free(limits);
+	return NULL;
+}
+
+struct limits *
+limits_new_of_sticky(const struct backend *backend, const struct limits *before)
+{
+	const struct limit_origin from = {.before = before};
+	const struct backend_spec *spec = backend->spec;
+	struct limits *limits =
+	    calloc(1, sizeof(*limits) + sizeof(limits->all[0]));
+
+	if (!limits)
+		return NULL;
+	limits->all[0].name = name_with(spec->name, "sticky");
+	limits->all[0].backend = backend;
+	limits->implied = (struct limit_spec){
+	    .per = spec->hash_key == HASH_KEY_SOURCE ? LIMIT_PER_SOURCE
+	                                             : LIMIT_PER_KEY,
+	    .prefix4 = 32,
+	    .prefix6 = 128,
+	    .size = spec->sticky_size};
+	if (add_limit(limits, &limits->implied, SOURCE_WITH_CHOICE, &from) &&
+	    limits->all[0].name)
 		return limits;
 	limits_free(limits);
 	return NULL;

@@ -11,6 +11,9 @@
  * A bandwidth per=client is a further limit, the last one.  That limit refuses
  * nothing: its table has the buckets of each source (model/bandwidth.h).  The
  * bandwidth per=client of a backend is the only limit of that backend.
+ *
+ * The sticky choices of a backend (sticky.h) are a limit as well, apart from
+ * the others, which counts no sessions.
  */
 #ifndef MODEL_LIMIT_H
 #define MODEL_LIMIT_H
@@ -23,6 +26,7 @@
 #include "model/spec.h"
 
 struct acl_list;
+struct backend;
 struct model;
 
 struct limit {
@@ -31,17 +35,19 @@ struct limit {
 	struct acl_list *list; /* unless LIMIT_FOR_ALL; the model's */
 	struct source_bounds bounds;
 	struct source_table *table;
+	const struct backend *backend; /* of SOURCE_WITH_CHOICE, else NULL */
 	bool shared; /* a frontend before this one has the table as well */
 	/* The name of the table: `web`, `web/2` or `web/bandwidth` of frontend
-	 * web; `app/backend/bandwidth` of backend app; or that of the spec. */
+	 * web; `app/backend/bandwidth` or `app/sticky` of backend app; or that
+	 * of the spec. */
 	char *name;
 };
 
 struct limits {
 	size_t n;            /* 1 to LIMITS_MAX, and 1 more for the bandwidth */
 	uint16_t with_bytes; /* bit n: limit n counts bytes */
-	/* The bandwidth per=client as a limit. */
-	struct limit_spec of_bandwidth;
+	/* The bandwidth per=client, or the sticky choices, as a limit. */
+	struct limit_spec implied;
 	struct limit all[];
 };
 
@@ -76,6 +82,12 @@ struct limits *limits_new(
  * on the control thread.  Returns NULL when memory is short. */
 struct limits *limits_new_of_backend(
     const struct backend_spec *spec, const struct limits *before);
+
+/* Makes the limit of the backend's sticky choices.  The table of `before`,
+ * which may be NULL, is taken over if it has the same key and size.  Runs on
+ * the control thread.  Returns NULL when memory is short. */
+struct limits *limits_new_of_sticky(
+    const struct backend *backend, const struct limits *before);
 
 /* Frees the limits.  Runs on the control thread.  NULL is allowed. */
 void limits_free(struct limits *limits);

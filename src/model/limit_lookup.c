@@ -30,6 +30,8 @@ model_limit_at(const struct model *model, size_t number)
 	}
 	model_for_each_backend (b, model) {
 		l = limit_at(b->limits, &number);
+		if (!l)
+			l = limit_at(b->sticky, &number);
 		if (l)
 			return l;
 	}
@@ -57,6 +59,8 @@ model_find_limit(const struct model *model, const char *name)
 	}
 	model_for_each_backend (b, model) {
 		l = find_limit(b->limits, name);
+		if (!l)
+			l = find_limit(b->sticky, name);
 		if (l)
 			return l;
 	}

@@ -7,6 +7,7 @@
 
 #include "base/atomics.h"
 #include "model/backend.h"
+#include "model/sticky.h"
 
 void
 lineup_free(void *lineup)
@@ -26,8 +27,11 @@ lineup_free(void *lineup)
 uint32_t
 lineup_place_of(const struct lineup *lineup, const struct server *server)
 {
-	return server->id <= lineup->places_n ? lineup->places[server->id - 1]
-	                                      : PLACE_NONE;
+	uint32_t place = server->id <= lineup->places_n
+	                     ? lineup->places[server->id - 1]
+	                     : PLACE_NONE;
+
+	return place < lineup->servers_n ? place : PLACE_NONE;
 }
 
 bool
@@ -196,16 +200,22 @@ lineup_take_slot(
     const struct lineup *l, const struct choice *choice, uint64_t *ret_lineup)
 {
 	uint32_t place;
+	bool kept;
 
 	if (l->servers_n == 0)
 		return NULL;
-	place = l->ops->choose(l, choice);
+	place = sticky_place(l, choice, true);
+	kept = place != PLACE_NONE;
+	if (!kept)
+		place = l->ops->choose(l, choice);
 	while (
 	    !gauge_up_within(l->servers[place]->sessions, l->limits[place])) {
 		place = place_with_room(l, choice);
 		if (place == PLACE_NONE)
 			return NULL;
 	}
+	if (!kept)
+		sticky_note(l, choice, place);
 	lineup_note_load(l->servers[place]);
 	*ret_lineup = l->number;
 	return l->servers[place];
@@ -218,6 +228,8 @@ lineup_preview_slot(const struct lineup *l, const struct choice *choice)
 
 	if (l->servers_n == 0)
 		return PLACE_NONE;
-	place = l->ops->preview(l, choice);
+	place = sticky_place(l, choice, false);
+	if (place == PLACE_NONE)
+		place = l->ops->preview(l, choice);
 	return lineup_has_room(l, place) ? place : place_with_room(l, choice);
 }

@@ -17,6 +17,7 @@
 
 struct backend;
 struct server_state;
+struct source_table;
 
 #define PLACE_NONE UINT32_MAX
 
@@ -29,6 +30,10 @@ struct lineup {
 	uint32_t *limits;  /* maxconn of each at the moment, 0: none */
 	bool limited;      /* one of them has a limit */
 	unsigned servers_n;
+	/* With STICKY_STAY: usable servers behind the first servers_n, which
+	 * serve only sources that have chosen them before. */
+	unsigned reserves_n;
+	struct source_table *choices; /* borrowed; NULL: STICKY_OFF */
 	uint64_t weight_sum;
 	uint32_t *places; /* by server id - 1: index into servers, or NONE */
 	unsigned places_n;
@@ -79,8 +84,9 @@ void lineup_note_step(struct lineup *lineup, uint64_t at_ms);
 uint32_t lineup_place_of(
     const struct lineup *lineup, const struct server *server);
 
-/* Takes a slot, within maxconn, of the server that the algorithm chooses, or of
- * another server if that one is full.  The server's session count includes the
+/* Takes a slot, within maxconn, of the server that the source has chosen last
+ * (sticky.h) or that the algorithm chooses, or of another server if that one is
+ * full.  The server's session count includes the
  * session from then on.  Returns NULL if no server has room; *ret_number is the
  * lineup's number.  Data threads, in a grace section. */
 struct server *lineup_take_slot(const struct lineup *lineup,

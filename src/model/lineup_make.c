@@ -6,6 +6,7 @@
 
 #include "model/backend.h"
 #include "model/cycle.h"
+#include "model/limit.h"
 #include "model/model.h"
 #include "model/lineup.h"
 #include "model/loops.h"
@@ -107,14 +108,14 @@ session_limit(const struct server *s)
 }
 
 static void
-lineup_add_server(struct lineup *l, struct server *s)
+put_server(struct lineup *l, struct server *s, uint32_t place)
 {
-	l->places[s->id - 1] = l->servers_n;
-	l->weights[l->servers_n] = server_weight(s);
-	l->limits[l->servers_n] = session_limit(s);
+	l->places[s->id - 1] = place;
+	l->weights[place] = server_weight(s);
+	l->limits[place] = session_limit(s);
 	l->limited |= session_limit(s) > 0;
-	l->states[l->servers_n] = s->state;
-	l->servers[l->servers_n++] = s;
+	l->states[place] = s->state;
+	l->servers[place] = s;
 }
 
 static void
@@ -135,10 +136,22 @@ add_servers(struct lineup *l, const struct backend *backend)
 		if (group_of(s) != serves ||
 		    !(l->panic ? server_is_wanted(s) : server_is_usable(s)))
 			continue;
-		lineup_add_server(l, s);
+		put_server(l, s, l->servers_n++);
 		if (serves == GROUP_BACKUP && !l->panic && !spec->all_backups)
 			return;
 	}
+}
+
+/* Adds the usable servers that do not serve now, behind the others. */
+static void
+add_reserves(struct lineup *l, const struct backend *backend)
+{
+	if (!backend->sticky || l->servers_n == 0)
+		return;
+	l->choices = backend->sticky->all[0].table;
+	backend_for_each_server (s, backend)
+		if (l->places[s->id - 1] == PLACE_NONE && server_is_usable(s))
+			put_server(l, s, l->servers_n + l->reserves_n++);
 }
 
 /* The present part of a server's weight and maxconn, in RAMP_STEPS-ths. */
@@ -233,6 +246,7 @@ lineup_new(const struct backend *backend, uint64_t now_ms)
 	l->ops = backend->spec->balance;
 	l->made_ms = now_ms;
 	add_servers(l, backend);
+	add_reserves(l, backend);
 	if (list_parts(l, now_ms, parts))
 		throttle(l, parts);
 	for (uint32_t i = 0; i < l->servers_n; i++)

@@ -82,6 +82,7 @@ add_states(struct model_memory *m, const struct model *model)
 		memory_add_block(&m->backends, b->state);
 		ADD_OBJECT(&m->counters, b->counters);
 		add_tables(&m->tables, b->limits);
+		add_tables(&m->tables, b->sticky);
 		memory_add_block(&m->histograms, b->state->timings);
 		m->histograms.count += TIMINGS;
 		add_lineup(&m->lineups, b->state->lineup);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/clock.h"
 #include "model/backend.h"
@@ -182,6 +183,14 @@ server_equip(struct server *server)
 	return true;
 }
 
+static uint64_t
+hash_of_name(const struct server_spec *spec)
+{
+	const char *name = server_spec_hash_name(spec);
+
+	return XXH64(name, strlen(name), 0) | 1;
+}
+
 struct server *
 server_new(const struct server_spec *spec, struct backend *backend,
     struct server_state *state, unsigned id)
@@ -201,6 +210,7 @@ server_new(const struct server_spec *spec, struct backend *backend,
 	    .backend = backend,
 	    .id = state->id,
 	    .serial = ++last_serial,
+	    .name_hash = hash_of_name(spec),
 	    .state = state,
 	    .counters = state->counters,
 	    .sessions = &state->sessions,

@@ -165,6 +165,7 @@ struct server {
 	/* A number that no other server ever gets.  Sessions note the number of
 	 * each server that they try, and may outlast the server. */
 	uint32_t serial;
+	uint64_t name_hash; /* of server_spec_hash_name; not 0 */
 	/* The rules in force, overrides included.  Control thread only, like
 	 * the fields up to changed. */
 	struct check_rules check;

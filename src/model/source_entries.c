@@ -129,6 +129,12 @@ source_entry_bytes(const struct source_table *t, const struct source_entry *e)
 	return t->extra == SOURCE_WITH_BYTES ? source_entry_more(t, e) : NULL;
 }
 
+struct source_choice *
+source_entry_choice(const struct source_table *t, const struct source_entry *e)
+{
+	return t->extra == SOURCE_WITH_CHOICE ? source_entry_more(t, e) : NULL;
+}
+
 struct source_entry *
 source_entry_make(const struct source_table *t, const struct place *p,
     const struct source_key *key)

@@ -102,4 +102,8 @@ void *source_entry_more(
 struct source_bytes *source_entry_bytes(
     const struct source_table *table, const struct source_entry *entry);
 
+/* Returns the choice of the entry; NULL: the table has none. */
+struct source_choice *source_entry_choice(
+    const struct source_table *table, const struct source_entry *entry);
+
 #endif

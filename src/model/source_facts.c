@@ -36,12 +36,15 @@ static struct source_facts
 entry_facts(const struct source_table *t, const struct source_entry *e)
 {
 	const struct source_bytes *b = source_entry_bytes(t, e);
+	const struct source_choice *c = source_entry_choice(t, e);
 	struct source_facts facts = {.key = e->key,
 	    .sessions = e->sessions,
 	    .accepted = e->accepted,
 	    .refused = e->refused,
 	    .due_ns = e->due_ns};
 
+	if (c)
+		facts.choice = *c;
 	if (b) {
 		memcpy(facts.bytes, b->used, sizeof(facts.bytes));
 		facts.bytes_due_ns = b->due_ns;
@@ -96,7 +99,10 @@ source_table_set(struct source_table *table, const struct source_facts *facts)
 	struct place p = source_place_lock(table, &facts->key);
 	struct source_entry *e = source_entry_make(table, &p, &facts->key);
 	struct source_bytes *b = e ? source_entry_bytes(table, e) : NULL;
+	struct source_choice *c = e ? source_entry_choice(table, e) : NULL;
 
+	if (c)
+		*c = facts->choice;
 	if (e) {
 		e->accepted = facts->accepted;
 		e->refused = facts->refused;
@@ -129,7 +135,10 @@ source_table_add(struct source_table *table, const struct source_facts *facts,
 	struct place p = source_place_lock(table, &facts->key);
 	struct source_entry *e = source_entry_make(table, &p, &facts->key);
 	struct source_bytes *b = e ? source_entry_bytes(table, e) : NULL;
+	struct source_choice *c = e ? source_entry_choice(table, e) : NULL;
 
+	if (c && (c->name == 0 || e->due_ns < facts->due_ns))
+		*c = facts->choice;
 	if (e) {
 		e->accepted += facts->accepted;
 		e->refused += facts->refused;

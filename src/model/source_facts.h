@@ -20,6 +20,8 @@ struct source_facts {
 	/* Bytes since the entry exists, and when all of them will have grown
 	 * back.  0 unless the table is SOURCE_WITH_BYTES. */
 	uint64_t bytes[BAND_DIRECTIONS], bytes_due_ns;
+	/* No server unless the table is SOURCE_WITH_CHOICE. */
+	struct source_choice choice;
 };
 
 struct source_totals {
@@ -58,8 +60,8 @@ bool source_table_set(
 
 /* Adds the counts of another process to the entry; makes the entry if needed.
  * The times by which both schedules are ahead of now_ns add up, that of the
- * other process up to ten years.  The number of sessions stays as it is.  A
- * full table ignores the counts. */
+ * other process up to ten years.  The number of sessions stays as it is.  Of
+ * two choices the later one holds.  A full table ignores the counts. */
 void source_table_add(struct source_table *table,
     const struct source_facts *facts, uint64_t now_ns);
 

@@ -34,7 +34,8 @@ more_size_of(enum source_extra extra)
 	return extra == SOURCE_WITH_BYTES ? sizeof(struct source_bytes)
 	       : extra == SOURCE_WITH_BUCKETS
 	           ? BAND_DIRECTIONS * sizeof(struct bucket)
-	           : 0;
+	       : extra == SOURCE_WITH_CHOICE ? sizeof(struct source_choice)
+	                                     : 0;
 }
 
 /* Maps the memory of the table.  Returns false when memory is short.  Pages
@@ -336,4 +337,38 @@ source_table_buckets(struct source_table *table, const struct source_key *key)
 		buckets = source_entry_more(table, e);
 	source_place_unlock(&p);
 	return buckets;
+}
+
+struct source_choice
+source_table_chosen(struct source_table *table, const struct source_key *key,
+    uint64_t expire_ns, uint64_t now_ns, bool touch)
+{
+	struct place p = source_place_lock(table, key);
+	struct source_entry *e = source_entry_find(&p, key);
+	const struct source_choice *c =
+	    e ? source_entry_choice(table, e) : NULL;
+	struct source_choice choice = {.name = 0};
+
+	if (c && (expire_ns == 0 || e->due_ns + expire_ns > now_ns)) {
+		choice = *c;
+		if (touch)
+			e->due_ns = source_later(e->due_ns, now_ns);
+	}
+	source_place_unlock(&p);
+	return choice;
+}
+
+void
+source_table_choose(struct source_table *table, const struct source_key *key,
+    const struct source_choice *choice, uint64_t now_ns)
+{
+	struct place p = source_place_lock(table, key);
+	struct source_entry *e = source_entry_make(table, &p, key);
+	struct source_choice *c = e ? source_entry_choice(table, e) : NULL;
+
+	if (c) {
+		*c = *choice;
+		e->due_ns = source_later(e->due_ns, now_ns);
+	}
+	source_place_unlock(&p);
 }

@@ -13,7 +13,8 @@
  * own: one time for each entry.  A table for bytes has a second schedule, which
  * a source may overdraw: its sessions are charged afterwards for what they have
  * used.  A table for bandwidth has buckets instead, which the sessions of a
- * source share (model/bandwidth.h).
+ * source share (model/bandwidth.h).  A table for choices has the server that a
+ * source has chosen last (model/sticky.h), and counts no sessions.
  *
  * Any thread may call these functions, unless they say otherwise.  The locks
  * are held for some 100 ns.
@@ -31,7 +32,12 @@
 struct source_table;
 
 /* Further contents of a table, beside sessions and their rate. */
-enum source_extra { SOURCE_PLAIN, SOURCE_WITH_BYTES, SOURCE_WITH_BUCKETS };
+enum source_extra {
+	SOURCE_PLAIN,
+	SOURCE_WITH_BYTES,
+	SOURCE_WITH_BUCKETS,
+	SOURCE_WITH_CHOICE,
+};
 
 #define SOURCE_TABLE_MAX (16u << 20)
 #define SOURCE_LOOKS     16
@@ -49,6 +55,12 @@ struct source_bounds {
 	 * that has used them is refused until some have grown back, which takes
 	 * bytes_ns at the most.  Only for tables of SOURCE_WITH_BYTES. */
 	uint64_t bytes, bytes_ns;
+};
+
+/* The server that a source has chosen last. */
+struct source_choice {
+	uint64_t name;   /* server.name_hash; 0: no server */
+	uint32_t server; /* server.id when it was chosen, or 0 */
 };
 
 enum source_answer {
@@ -115,5 +127,19 @@ void source_table_charge(struct source_table *table,
  * until source_table_leave. */
 struct bucket *source_table_buckets(
     struct source_table *table, const struct source_key *key);
+
+/* Returns the choice of a source that was made or looked up within expire_ns,
+ * else one without a server.  expire_ns 0: choices do not expire.  touch:
+ * whether this look-up counts as one.  Only for tables of SOURCE_WITH_CHOICE.
+ */
+struct source_choice source_table_chosen(struct source_table *table,
+    const struct source_key *key, uint64_t expire_ns, uint64_t now_ns,
+    bool touch);
+
+/* Sets the choice of a source.  Without effect if the table is full, or of
+ * another kind. */
+void source_table_choose(struct source_table *table,
+    const struct source_key *key, const struct source_choice *choice,
+    uint64_t now_ns);
 
 #endif

@@ -30,8 +30,14 @@ const char *access_spec_text(
     const struct access_spec *rule, char out[ACCESS_TEXT_SIZE]);
 
 /* A limit counts each source separately, all clients together, or the clients
- * of a list together. */
-enum limit_per { LIMIT_PER_SOURCE, LIMIT_PER_FRONTEND, LIMIT_PER_LIST };
+ * of a list together.  Sticky choices are by source, or by the key of a hash.
+ */
+enum limit_per {
+	LIMIT_PER_SOURCE,
+	LIMIT_PER_FRONTEND,
+	LIMIT_PER_LIST,
+	LIMIT_PER_KEY,
+};
 
 /* The clients that a limit is for. */
 enum limit_for { LIMIT_FOR_ALL, LIMIT_FOR_LIST, LIMIT_FOR_OTHERS };

@@ -25,6 +25,9 @@ enum hash_key {
 	HASH_KEY_SNI,         /* the TLS server name, else as source */
 };
 
+/* Whether a source stays at the server that it has chosen last. */
+enum sticky { STICKY_OFF, STICKY_STAY };
+
 /* The failures of sessions that count as failed checks, and those that count
  * for an ejection.  A client can cause resets by what it sends. */
 enum observe { OBSERVE_OFF, OBSERVE_CONNECT, OBSERVE_RESET };
@@ -96,6 +99,9 @@ struct backend_spec {
 	enum hash_key hash_key;
 	unsigned
 	    hash_balance_factor; /* percent of the fair share; 0: no bound */
+	enum sticky sticky;
+	uint64_t sticky_size;      /* sources in the table */
+	uint64_t sticky_expire_ms; /* 0: never */
 	struct check_spec check;
 	char **check_headers; /* http: `Name: value` */
 	size_t check_headers_n;

@@ -39,6 +39,12 @@ balance_key(const struct session *s)
 	return backend_key(b, session_client(s), &local, name);
 }
 
+static struct source_key
+sticky_key(const struct session *s, uint64_t key)
+{
+	return backend_sticky_key(session_backend(s), session_client(s), key);
+}
+
 /* Chooses a server by the backend's algorithm, and takes a slot at it.  The
  * first tried_n of the servers tried so far are passed over while there is
  * another. */
@@ -52,6 +58,7 @@ choose_server(
 	    .random = pool_random(self)};
 	struct chosen chosen = {.server = NULL};
 
+	choice.sticky = sticky_key(s, choice.key);
 	chosen.server =
 	    backend_choose(session_backend(s), &choice, &chosen.lineup);
 	return chosen;
@@ -197,8 +204,10 @@ waiter_choice(const struct waiter *waiter, struct choice *choice)
 	    (const void *)((const char *)waiter -
 	                   offsetof(struct session, waiter));
 
-	*choice = (struct choice){
-	    .tried = s->tried, .tried_n = s->tried_n, .key = waiter->key};
+	*choice = (struct choice){.tried = s->tried,
+	    .tried_n = s->tried_n,
+	    .key = waiter->key,
+	    .sticky = sticky_key(s, waiter->key)};
 }
 
 static void

@@ -563,7 +563,7 @@ rules_on_names(void **state)
 	assert_errors("[frontend f]\nlisten = :80\n" BACKEND,
 	    "1: [frontend f] has no backend; write backend = NAME, there is b");
 	assert_errors(FRONTEND BACKEND "hash_key = sni\n",
-	    "4: [backend b]: hash_key needs balance = hash");
+	    "4: [backend b]: hash_key needs balance = hash, or sticky = stay");
 }
 
 static void

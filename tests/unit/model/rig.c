@@ -8,9 +8,10 @@
 #include "base/grace.h"
 #include "servers.h"
 
-void
-rig_init(struct rig *rig, const struct balance_ops *balance, unsigned servers_n,
-    const unsigned *weights, bool reversed)
+static void
+init(struct rig *rig, const struct balance_ops *balance, unsigned servers_n,
+    const unsigned *weights, bool reversed,
+    void (*edit)(struct backend_spec *spec))
 {
 	struct spec *spec = calloc(1, sizeof(*spec));
 
@@ -32,9 +33,25 @@ rig_init(struct rig *rig, const struct balance_ops *balance, unsigned servers_n,
 		assert_true(asprintf(&s->name, "s%u", number) > 0);
 		s->weight = weights ? weights[number] : 1;
 	}
+	if (edit)
+		edit(rig->spec);
 	rig->model = model_new(spec, rig->grace, NULL);
 	assert_non_null(rig->model);
 	rig->backend = rig->model->backends[0];
+}
+
+void
+rig_init(struct rig *rig, const struct balance_ops *balance, unsigned servers_n,
+    const unsigned *weights, bool reversed)
+{
+	init(rig, balance, servers_n, weights, reversed, NULL);
+}
+
+void
+rig_init_edited(struct rig *rig, const struct balance_ops *balance,
+    unsigned servers_n, void (*edit)(struct backend_spec *spec))
+{
+	init(rig, balance, servers_n, NULL, false, edit);
 }
 
 void

@@ -19,6 +19,9 @@ struct rig {
  * way round; weights is NULL for 1 each. */
 void rig_init(struct rig *rig, const struct balance_ops *balance,
     unsigned servers_n, const unsigned *weights, bool reversed);
+/* Does the same; edit changes the spec before the model is made. */
+void rig_init_edited(struct rig *rig, const struct balance_ops *balance,
+    unsigned servers_n, void (*edit)(struct backend_spec *spec));
 void rig_fini(struct rig *rig);
 
 /* Takes a server out, or in again. */
