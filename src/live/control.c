@@ -265,11 +265,25 @@ fail:
 	return NULL;
 }
 
+/* Returns false with err set if connections to an address could not be
+ * noticed. */
+static bool
+open_listeners(struct control *c, struct err *err)
+{
+	struct changes failed;
+	bool ok;
+
+	changes_init(&failed);
+	listeners_commit(c->listeners, c->pools, &failed);
+	ok = failed.n == 0 || err_set(err, "%s", failed.all[0].text);
+	changes_fini(&failed);
+	return ok;
+}
+
 bool
 control_start(struct control *control, struct err *err)
 {
 	struct control *c = control;
-	struct changes none;
 	int rc;
 
 	if (!limits_become_user(c->model->spec, err) ||
@@ -299,9 +313,8 @@ control_start(struct control *control, struct err *err)
 	/* The predecessor accepts until it sends LEFT. */
 	if (takeover_under_way())
 		acceptors_wait(&c->proxy);
-	changes_init(&none);
-	listeners_commit(c->listeners, c->pools, &none);
-	changes_fini(&none);
+	if (!open_listeners(c, err))
+		return false;
 	rc = checker_new(c->loop, c->model, &c->checker);
 	if (rc < 0)
 		return err_set(
