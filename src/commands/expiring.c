@@ -203,6 +203,14 @@ go_on(struct expiring_change *c)
 }
 
 void
+expiring_follow_configured(struct expiring_change *c, const char *configured,
+    const struct setting *now)
+{
+	if (strcmp(c->former, configured) == 0)
+		memcpy(c->former, now->configured, sizeof(c->former));
+}
+
+void
 expiring_follow_file(struct expiring *expiring)
 {
 	struct setting now;
@@ -210,9 +218,15 @@ expiring_follow_file(struct expiring *expiring)
 	list_for_each_safe (node, &expiring->changes) {
 		struct expiring_change *c = expiring_at(node);
 
-		if (c->is_changed || !expiring_read_setting(c, &now) ||
-		    !setting_is_replaced(&now, c->setting.base))
+		if (c->is_changed || !expiring_read_setting(c, &now))
 			continue;
+		if (!setting_is_replaced(&now, c->setting.base)) {
+			expiring_follow_configured(
+			    c, c->setting.configured, &now);
+			memcpy(c->setting.configured, now.configured,
+			    sizeof(c->setting.configured));
+			continue;
+		}
 		if (strcmp(now.configured, c->former) == 0) {
 			go_on(c);
 		} else {

@@ -38,6 +38,12 @@ struct expiring_change *expiring_find(
 struct expiring_change *expiring_add(
     struct expiring *expiring, const char *former);
 
+/* Keeps the former value that of the file if it was configured, the text for
+ * the file's value then: a number that stands for as many as there is room for
+ * may be another one now. */
+void expiring_follow_configured(struct expiring_change *c,
+    const char *configured, const struct setting *now);
+
 /* Reads the present value of the change's setting.  Returns false when the
  * setting does not exist any more. */
 bool expiring_read_setting(

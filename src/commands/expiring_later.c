@@ -73,7 +73,8 @@ expiring_read(struct expiring *expiring, const struct command *command,
 	struct expiring_change read = {.expiring = expiring,
 	                           .command = command},
 	                       *c;
-	char value[SETTING_VALUE_SIZE], base[SETTING_VALUE_SIZE];
+	char value[SETTING_VALUE_SIZE], base[SETTING_VALUE_SIZE],
+	    configured[SETTING_VALUE_SIZE];
 	struct setting now;
 
 	if (!command || !command->setting.describe ||
@@ -87,6 +88,8 @@ expiring_read(struct expiring *expiring, const struct command *command,
 	if (later_text(line, "base", base, sizeof(base)) &&
 	    setting_is_replaced(&now, base))
 		return err_set(err, "the file has another value since then");
+	if (later_text(line, "configured", configured, sizeof(configured)))
+		expiring_follow_configured(&read, configured, &now);
 	c = expiring_find(expiring, now.subject);
 	if (!c && expiring->n < EXPIRING_MAX)
 		c = expiring_add(expiring, read.former);
