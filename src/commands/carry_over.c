@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/text_out.h"
 #include "commands/command.h"
 #include "commands/records.h"
 #include "commands/running.h"
@@ -215,29 +214,32 @@ run_line(const struct command_env *env, char *line)
 	    .level = LEVEL_ADMIN, .peer.address = "the former process"};
 	/* The former process has recorded the changes. */
 	struct command_env unaudited = *env;
-	char copy[256];
+	/* Only what an error says is used, and its beginning is enough. */
+	char copy[256], answer[512] = "";
 	struct answer_rest *rest;
-	struct text_out out;
+	FILE *out;
 
 	if (restore_health(env, line))
 		return;
 	snprintf(copy, sizeof(copy), "%s", line);
-	if (!text_out_open(&out))
+	out = fmemopen(answer, sizeof(answer), "w");
+	if (!out) {
+		carry_over_log_left_out(copy, "out of memory");
 		return;
+	}
 	unaudited.audit = NULL;
-	rest = command_run(&unaudited, &mode, line, NULL, out.stream);
+	rest = command_run(&unaudited, &mode, line, NULL, out);
 	/* A change of a list has been made (list_task.h); this tells whether it
 	 * has failed. */
 	if (rest) {
-		(void)rest->more(rest, &unaudited, out.stream);
+		(void)rest->more(rest, &unaudited, out);
 		mode.failed |= rest->failed;
 		rest->free(rest);
 	}
-	(void)text_out_close(&out);
+	fclose(out);
+	answer[sizeof(answer) - 1] = '\0';
 	if (mode.failed)
-		carry_over_log_left_out(
-		    copy, out.text ? out.text : "out of memory");
-	free(out.text);
+		carry_over_log_left_out(copy, answer);
 }
 
 /* Returns whether the line needs a control that has started, and what the lines
