@@ -5,6 +5,8 @@
 
 load helpers
 load ctl
+load stat
+load tls
 load upgrade
 
 INI=$T/lfproxy.ini
@@ -18,8 +20,10 @@ fleet() {
 		[backend fleet]
 		check = off
 		servers = n 4 file=$T/fleet confirm=off
+		[tls site]
+		cert = $T/site.pem
 		[frontend fleet]
-		listen = unix:$T/fleet.sock
+		listen = unix:$T/fleet.sock tls=site
 		backend = fleet
 	END
 }
@@ -86,10 +90,19 @@ columns() {
 	}'
 }
 
-# state: all that a change of the configuration may change: settings, servers,
-# sets, lists of changes, counters, checks, threads; sockets with their options,
-# owners and descriptors; other descriptors.
+# options: those of the sockets, one by one.  A user who may not trace lfproxy
+# gets the ones that ss knows alone, see state.
+options() {
+	if [ "$READS_SOCKETS" = 1 ]; then
+		"$TOOLS/sockopts" "$LFPROXY_PID" | sort
+	fi
+}
+
+# state: all that a change of the configuration may change: the configuration
+# itself, settings, servers, sets, lists of changes, counters, checks, threads;
+# sockets with their options, owners and descriptors; other descriptors.
 state() {
+	ctl show config
 	ctl show drift json | sed 's/"left_ms":[0-9]*//'
 	# Without the seconds since the last change.
 	ctl show servers state | cut -d' ' -f1-9,11-
@@ -101,6 +114,7 @@ state() {
 	ctl show sets | sed 's/, [0-9]* left out.*//'
 	ctl show stat | columns
 	ctl show info | grep -E '^(Maxconn|CurrConns|CumConns|Nbthread|[A-Za-z]*Limit):'
+	options
 	stat -c '%n %i %a %U %G' "$T"/*.sock
 	# The sockets of all programs decide how wide the columns are.
 	ss -Hlntempo | awk -v port=":$PORT" '$4 ~ port "$" { $1 = $1; print }'
@@ -135,6 +149,21 @@ is_idle() {
 	    [ "$(sessions_logged)" = 1 ]
 }
 
+has_session() {
+	[[ $(ctl show sess json) == *'"state":"RELAYING"'* ]]
+}
+
+# can_read_sockets: sets READS_SOCKETS, and says once why not.
+can_read_sockets() {
+	local why
+
+	[ -z "${READS_SOCKETS:-}" ] || return 0
+	READS_SOCKETS=1
+	why=$("$TOOLS/sockopts" "$LFPROXY_PID" 2>&1 >"$T/options") && return 0
+	READS_SOCKETS=0
+	echo "# without the options of sockets that ss has not: $why" >&3
+}
+
 # sessions_logged: the lines of the log about ended sessions.
 sessions_logged() {
 	grep -c ' web app/a ' "$LFPROXY_LOG"
@@ -152,8 +181,20 @@ begins() {
 	wait_for 10 checked
 	wait_for 10 has_fleet 1
 	wait_for 10 is_idle
+	# A session, whose two connections stay.
+	spawn held "$TOOLS/badclient" idle "127.0.0.1:$PORT" --deadline 200
+	wait_for 10 has_line held '^established'
+	wait_for 10 has_session
+	can_read_sockets
 	ctl set weight app/a 50
 	ctl set maxconn frontend web 70 for 1h
+}
+
+# ends: what begins has begun.
+ends() {
+	signal held TERM
+	finish held
+	stop_lfproxy
 }
 
 # says_why: the answer names the part, and memory.
@@ -171,6 +212,8 @@ needs_faults() {
 	    skip "no build/fault/lfproxy; make MODE=fault builds it"
 	LFPROXY=$ROOT/build/fault/lfproxy
 	start_app a
+	make_site site
+	chmod 600 "$T/site.pem"
 	PORT=$(free_port)
 }
 
@@ -191,7 +234,7 @@ refuses_reload_at() {
 	[ -S "$T/second.sock" ] && [ -S "$T/other.sock" ]
 	[[ $(ctl show servers) == *m1* ]] || fail "$(ctl show servers)"
 	equal "sets" 1 "$(ctl show sets | grep -c "file=$T/members")"
-	stop_lfproxy
+	ends
 }
 
 @test "transition: a reload whose part cannot prepare leaves everything as it was" {
@@ -222,7 +265,7 @@ refuses_reload_at() {
 		stays "$before"
 		run -0 ctl add server app/z 127.0.0.1:1 check weight 7
 		[[ $(ctl show servers) == *z* ]]
-		stop_lfproxy
+		ends
 	done
 	parts_failed $SERVER_PARTS
 }
@@ -239,7 +282,7 @@ refuses_reload_at() {
 		says_why
 		stays "$before"
 		run -0 ctl del server app/z
-		stop_lfproxy
+		ends
 	done
 	parts_failed $SERVER_PARTS
 }
@@ -260,24 +303,75 @@ refused_a_set() {
 		stays "$before"
 		printf '127.0.0.1:%d\n' 1 2 >"$T/fleet"
 		wait_for 20 has_fleet 2
-		stop_lfproxy
+		ends
 	done
 }
 
+# drift: without times, and without what the file's maxconn, none, stands for.
+drift() {
+	ctl show drift | sed 's/, and [0-9]* in .*//'
+}
+
+serves() {
+	[ "$(fetch "http://127.0.0.1:$PORT/")" = a ]
+}
+
+has_drift() {
+	[ "$(drift)" = "$1" ]
+}
+
+# upgrades_with FAULT N: to a process in which this call fails once, after N
+# others.  There is no upgrade and all is as before, or the next process has all
+# of it.
+upgrades_with() {
+	local before drift
+
+	printf '#!/bin/sh\nLFPROXY_FAULT_%s=%s exec "%s" "$@"\n' "$1" \
+	    "ENOMEM:after=$2:count=1" "$LFPROXY" >"$T/next"
+	chmod +x "$T/next"
+	drift=$(drift)
+	before=$(state)
+	run ctl upgrade "$T/next"
+	if [ "$status" -eq 1 ]; then
+		[[ $output == "no upgrade, this process goes on: "* ]] ||
+		    fail "$output"
+		FAILED=$((FAILED + 1))
+		stays "$before"
+		return
+	fi
+	[[ $output =~ ^process\ ([0-9]+)\ has\ taken\ over ]] || fail "$output"
+	LFPROXY_PID=${BASH_REMATCH[1]}
+	# The failure may be that of the first session, or of the first answer.
+	wait_for 10 serves
+	wait_for 10 has_drift "$drift" || fail "$1 $2: $(drift)"
+	wait_for 10 has_fleet 1
+}
+
+# fails_in FAULT FAILURES CALLS...: upgrades_with each of these numbers of calls;
+# at least so many of them are no upgrades.
+fails_in() {
+	local fault=$1 n FAILED=0
+
+	for n in "${@:3}"; do
+		upgrades_with "$fault" "$n"
+	done
+	((FAILED >= $2)) || fail "$FAILED upgrades have failed with $fault"
+}
+
 @test "transition: so does an upgrade whose next process fails" {
-	local LFPROXY before
+	local LFPROXY
 
 	needs_faults
 	begins
-	printf '#!/bin/sh\nLFPROXY_FAULT_EPOLL_CTL=ENOMEM exec "%s" "$@"\n' \
-	    "$LFPROXY" >"$T/next"
-	chmod +x "$T/next"
-	before=$(state)
-	run -1 ctl upgrade "$T/next"
-	[[ $output == *"no upgrade, this process goes on: pool main "* ]] ||
-	    fail "$output"
-	stays "$before"
 	FIRST=$LFPROXY_PID
-	upgrade "$LFPROXY"
+	fails_in EPOLL_CTL 3 0 1 2 3
+	fails_in TLS_MEMORY 1 0 1 10 100
+	# These calls come after the start.
+	fails_in SLAB 0 0 1
+	fails_in ACCEPT 0 0
+	fails_in SOCKET 0 0
+	fails_in CONNECT 0 0
+	fails_in PIPE 0 0
+	fails_in PREPARE 0 0
 	stop_newest
 }
