@@ -179,12 +179,17 @@ lineup_note_load(const struct server *server)
 		l->ops->load_changed(l, place);
 }
 
-/* Returns the place of a server with room, preferably one not tried yet. */
+/* Returns the place of a server with room, preferably one not tried yet, in the
+ * stead of the server at the place `full`.  A reserve is waited for: the others
+ * may not serve its sources. */
 static uint32_t
-place_with_room(const struct lineup *l, const struct choice *choice)
+place_with_room(
+    const struct lineup *l, const struct choice *choice, uint32_t full)
 {
 	uint32_t tried = PLACE_NONE;
 
+	if (full >= l->servers_n)
+		return PLACE_NONE;
 	for (uint32_t i = 0; i < l->servers_n; i++) {
 		if (!lineup_has_room(l, i))
 			continue;
@@ -210,7 +215,7 @@ lineup_take_slot(
 		place = l->ops->choose(l, choice);
 	while (
 	    !gauge_up_within(l->servers[place]->sessions, l->limits[place])) {
-		place = place_with_room(l, choice);
+		place = place_with_room(l, choice, place);
 		if (place == PLACE_NONE)
 			return NULL;
 	}
@@ -231,5 +236,6 @@ lineup_preview_slot(const struct lineup *l, const struct choice *choice)
 	place = sticky_place(l, choice, false);
 	if (place == PLACE_NONE)
 		place = l->ops->preview(l, choice);
-	return lineup_has_room(l, place) ? place : place_with_room(l, choice);
+	return lineup_has_room(l, place) ? place
+	                                 : place_with_room(l, choice, place);
 }

@@ -6,7 +6,9 @@
  * The backend has a table of choices by source (source_table.h), a limit that
  * refuses nothing.  A choice is written when the source has none, when its
  * server is not usable any more, and when a session was retried elsewhere.  A
- * server at its maxconn is passed over without a new choice.
+ * server at its maxconn is passed over without a new choice, but a session
+ * waits for a reserve of the lineup: where one backup at a time serves, no
+ * second one may.
  */
 #ifndef MODEL_STICKY_H
 #define MODEL_STICKY_H

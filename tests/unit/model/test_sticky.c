@@ -121,6 +121,28 @@ a_full_server_keeps_its_sources(void **state)
 	rig_fini(&rig);
 }
 
+/* Where one backup at a time serves, no second one may. */
+static void
+a_full_reserve_is_waited_for(void **state)
+{
+	struct choice choice = choice_of(1, NULL);
+	struct server *held;
+	struct rig rig;
+
+	(void)state;
+	rig_init_edited(&rig, &balance_first, 2, make_sticky_backups);
+	rig.spec->servers[1]->maxconn = 1;
+	rig_set_up(&rig, 0, false);
+	held = rig_pick(rig.backend, &choice);
+	assert_int_equal(rig_number(held), 1);
+	rig_set_up(&rig, 0, true);
+	assert_null(rig_pick(rig.backend, &choice));
+	assert_true(backend_peek(rig.backend, &choice) == PLACE_NONE);
+	backend_release(held);
+	assert_int_equal(gets(&rig, 1, NULL), 1);
+	rig_fini(&rig);
+}
+
 static void
 choices_expire_and_looks_do_not_count(void **state)
 {
@@ -196,6 +218,7 @@ main(void)
 	    cmocka_unit_test(reserves_are_not_in_the_lineup),
 	    cmocka_unit_test(a_retry_moves_the_choice),
 	    cmocka_unit_test(a_full_server_keeps_its_sources),
+	    cmocka_unit_test(a_full_reserve_is_waited_for),
 	    cmocka_unit_test(choices_expire_and_looks_do_not_count),
 	    cmocka_unit_test(the_later_choice_of_two_processes_holds),
 	    cmocka_unit_test(a_choice_without_a_number_is_found_by_name),
