@@ -221,7 +221,8 @@ lose_section(struct hap_file *file, const struct hap_section *section)
 	const char *reason =
 	    is_kind(section, "peers")
 	        ? "source hashes need no exchange: every lfproxy with the same "
-	          "servers chooses alike; limits count for each lfproxy alone"
+	          "servers chooses alike; limits and sticky choices are each "
+	          "lfproxy's own"
 	    : is_kind(section, "mailers")
 	        ? "no mail is sent; watch /metrics or `lfproxyctl show events`"
 	    : is_kind(section, "program")

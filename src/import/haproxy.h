@@ -96,7 +96,6 @@ struct hap_proxy {
 	bool check_port; /* the check names a port */
 	bool logs;       /* has a log line */
 	bool content;    /* has rules that look at a hello */
-	bool sticky;     /* `stick on` decides the balance */
 	bool has_target; /* the frontend has a backend */
 };
 

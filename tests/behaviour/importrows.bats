@@ -115,9 +115,30 @@ says() {
 	says "status=100-599" 'check_body = "OK"'
 }
 
-@test "importrows: a table's clients stay in HAProxy, and that is said" {
-	haproxy 1 'stick-table type ip size 1m expire 30m\n stick on src\n server a 10.0.0.1:80'
-	says "CLIENTS: by a hash, without a table"
+@test "importrows: clients of a stick table stay where they are" {
+	haproxy 0 'balance leastconn\n stick-table type ip size 1m expire 30m\n stick on src\n server a 10.0.0.1:80'
+	has "balance = leastconn" "sticky = stay" "sticky_size = 1048576" "sticky_expire = 30m"
+	haproxy 0 'stick-table type ip size 2\n stick on dst\n server a 10.0.0.1:80 backup\n server b 10.0.0.2:80 backup'
+	has "sticky = stay" "hash_key = destination" "sticky_size = 2"
+	haproxy 0 'balance source\n stick-table type string size 9k\n stick match req.ssl_sni,lower\n stick store-request req.ssl_sni,lower\n server a 10.0.0.1:80'
+	has "balance = hash" "hash_key = sni" "sticky = stay"
+	says "the first choice is by what the stick line names"
+}
+
+@test "importrows: what a stick table has and sticky has not is said" {
+	haproxy 1 'stick-table type ip size 9k nopurge\n stick on src\n server a 10.0.0.1:80'
+	says "CLIENTS: a full table forgets the oldest client"
+	haproxy 1 'stick-table type ip size 9k\n stick on src,ipmask(24)\n server a 10.0.0.1:80'
+	says "CLIENTS: the value is not converted: each address counts by itself"
+	haproxy 1 'balance hash src,ipmask(24)\n server a 10.0.0.1:80'
+	says "CLIENTS: the value is not converted before it is hashed"
+	haproxy 1 'stick-table type ip size 9k\n stick on dst\n server a 10.0.0.1:80' 'bind 127.0.0.1:7001'
+	says "CLIENTS: by address and port: clients of another port"
+	haproxy 1 'stick-table type ip size 9k\n stick on src\n server a 10.0.0.1:80 maxconn 9\n server b 10.0.0.2:80 maxconn 9'
+	says "CLIENTS: clients of a server at its maxconn go to another one"
+	haproxy 1 'stick-table type ip size 9k\n stick on src if { src 10.0.0.0/8 }\n server a 10.0.0.1:80'
+	haproxy 1 'stick-table type ip size 9k\n stick on src\n stick on dst\n server a 10.0.0.1:80'
+	says "CLIENTS: clients are told apart by one value"
 }
 
 @test "importrows: a rate counts refused connections" {
