@@ -25,7 +25,8 @@ static const char *const postgresql_steps[] = {
 static void
 write_smtp_hello(const struct check_spec *check, char out[CHECK_STEP_SIZE])
 {
-	snprintf(out, CHECK_STEP_SIZE, "send \"EHLO %s\\r\\n\"", check->hello);
+	snprintf(out, CHECK_STEP_SIZE, "send \"%s %s\\r\\n\"",
+	    check->helo ? "HELO" : "EHLO", check->hello);
 }
 
 /* Writes PostgreSQL's StartupMessage, version 3.0, with the user. */

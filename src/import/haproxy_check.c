@@ -226,17 +226,20 @@ hap_check_option(struct check_state *check, const char *name, const char *value)
 		    &check->options, " %s=%s", name, value);
 }
 
-/* Reads `option smtpchk [HELO|EHLO NAME]`; without a name, HAProxy says HELO
- * localhost. */
+/* Reads `option smtpchk [HELO|EHLO NAME]`; HAProxy says HELO localhost in place
+ * of anything else. */
 static void
 read_smtp(struct check_state *check, const struct hap_line *line)
 {
 	const char *hello = hap_word(line, 2), *name = hap_word(line, 3);
 
-	hap_check_option(check, "hello", *name ? name : "localhost");
-	if (strcmp(hello, "EHLO") != 0)
-		hap_lost(check->proxy->file, check->proxy->be, line,
-		    LOSS_SERVERS, "the check says EHLO");
+	bool ehlo = strcmp(hello, "EHLO") == 0 && *name;
+	bool named = ehlo || strcmp(hello, "HELO") == 0;
+
+	hap_check_option(check, "hello", named && *name ? name : "localhost");
+	if (!ehlo)
+		arena_text_printf(
+		    &check->proxy->file->doc->arena, &check->options, " helo");
 }
 
 /* Reads the arguments of `option mysql-check` and others. */

@@ -86,6 +86,7 @@ struct check_spec {
 	X509_STORE *trust; /* TLS: what ca says; NULL: verify is off */
 	char *user;        /* postgresql */
 	char *hello;       /* smtp: the name for EHLO */
+	bool helo;         /* smtp: HELO in place of EHLO */
 	struct check_steps preset_steps; /* of redis, postgresql and so on */
 };
 

@@ -122,6 +122,14 @@ says() {
 	grep -qx $'EHLO lb-1.example.com\r' "$T/a.told"
 }
 
+@test "check: smtp, with HELO" {
+	says a '220 mail\r\n' '250 mail\r\n' '221 bye\r\n'
+	BACKEND="$(checked smtp hello=lb-1.example.com helo)" web a
+	until_check a L7OK 221
+	wait_for 10 grep -q QUIT "$T/a.told"
+	grep -qx $'HELO lb-1.example.com\r' "$T/a.told"
+}
+
 @test "check: smtp, a server that is too busy" {
 	says a '421 too busy\r\n'
 	BACKEND="$(checked smtp fall=1)" web a

@@ -231,9 +231,10 @@ FULL='proxy_half_close on; '
 @test "importrows: an SMTP check says the name of the original" {
 	haproxy 0 'option smtpchk EHLO lb.test\n server a 10.0.0.1:25 check'
 	has "check = smtp hello=lb.test"
-	haproxy 1 'option smtpchk\n server a 10.0.0.1:25 check'
-	has "check = smtp hello=localhost"
-	says "SERVERS: the check says EHLO"
+	haproxy 0 'option smtpchk HELO lb.test\n server a 10.0.0.1:25 check'
+	has "check = smtp hello=lb.test helo"
+	haproxy 0 'option smtpchk\n server a 10.0.0.1:25 check'
+	has "check = smtp hello=localhost helo"
 }
 
 @test "importrows: only failed connects count for max_fails" {

@@ -1218,6 +1218,8 @@ checks(void **state)
 	        "check: the option 'user' is for postgresql checks"},
 	    {"backend x", "check = redis hello=a",
 	        "check: the option 'hello' is for smtp checks"},
+	    {"backend x", "check = redis helo",
+	        "check: the option 'helo' is for smtp checks"},
 	    {"backend x", "check = smtp hello=a\\r",
 	        "check: hello: 'a\\r' is not a host name"},
 	    {"backend x", "check = script tls=on",
