@@ -309,13 +309,43 @@ print_keys(const struct spec *spec, enum section_kind kind, const void *object,
 	}
 }
 
-static void
+static bool
 print_section(const struct spec *spec, enum section_kind kind, const char *name,
-    const void *object, FILE *out)
+    const void *object, const char *before, FILE *out)
 {
-	fprintf(out, "\n[%s%s%s]\n", sections[kind].name, name ? " " : "",
-	    name ? name : "");
+	fprintf(out, "%s[%s%s%s]\n", before, sections[kind].name,
+	    name ? " " : "", name ? name : "");
 	print_keys(spec, kind, object, out);
+	return true;
+}
+
+/* Prints section n of the array if it has one, else makes n the number behind
+ * the array. */
+#define PRINT_NTH(KIND, array)                                                 \
+	do {                                                                   \
+		if (n < spec->array##_n)                                       \
+			return print_section(spec, KIND, spec->array[n].name,  \
+			    &spec->array[n], before, out);                     \
+		n -= spec->array##_n;                                          \
+	} while (0)
+
+bool
+config_print_section(
+    const struct spec *spec, size_t n, const char *before, FILE *out)
+{
+	if (n == 0)
+		return print_section(
+		    spec, SECTION_GLOBAL, NULL, &spec->global, before, out);
+	if (n == 1)
+		return print_section(
+		    spec, SECTION_RESOLVER, NULL, &spec->resolver, before, out);
+	n -= 2;
+	PRINT_NTH(SECTION_POOL, pools);
+	PRINT_NTH(SECTION_TLS, tls);
+	PRINT_NTH(SECTION_LIST, lists);
+	PRINT_NTH(SECTION_FRONTEND, frontends);
+	PRINT_NTH(SECTION_BACKEND, backends);
+	return false;
 }
 
 void
@@ -324,23 +354,8 @@ config_print(const struct spec *spec, FILE *out)
 	fputs("; lfproxy " LFPROXY_VERSION
 	      ": the effective configuration, with every default\n",
 	    out);
-	print_section(spec, SECTION_GLOBAL, NULL, &spec->global, out);
-	print_section(spec, SECTION_RESOLVER, NULL, &spec->resolver, out);
-	for (size_t i = 0; i < spec->pools_n; i++)
-		print_section(spec, SECTION_POOL, spec->pools[i].name,
-		    &spec->pools[i], out);
-	for (size_t i = 0; i < spec->tls_n; i++)
-		print_section(
-		    spec, SECTION_TLS, spec->tls[i].name, &spec->tls[i], out);
-	for (size_t i = 0; i < spec->lists_n; i++)
-		print_section(spec, SECTION_LIST, spec->lists[i].name,
-		    &spec->lists[i], out);
-	for (size_t i = 0; i < spec->frontends_n; i++)
-		print_section(spec, SECTION_FRONTEND, spec->frontends[i].name,
-		    &spec->frontends[i], out);
-	for (size_t i = 0; i < spec->backends_n; i++)
-		print_section(spec, SECTION_BACKEND, spec->backends[i].name,
-		    &spec->backends[i], out);
+	for (size_t i = 0; config_print_section(spec, i, "\n", out); i++)
+		;
 }
 
 static void

@@ -50,6 +50,11 @@ bool config_from_options(const struct config_options *options,
  * config_load_all reads into an equal spec in any environment. */
 void config_print(const struct spec *spec, FILE *out);
 
+/* Writes section n of those that config_print writes, from 0, with a text
+ * before it.  Returns false, with nothing written, behind the last one. */
+bool config_print_section(
+    const struct spec *spec, size_t n, const char *before, FILE *out);
+
 /* Adds a sentence that begins with `warning: `, with its place, for each
  * setting that is valid but risky or useless. */
 void config_warnings(const struct spec *spec, struct err_list *warnings);

@@ -63,6 +63,24 @@ changed() {
 }
 
 # bats test_tags=covered
+@test "drift: show config is the configuration that runs, as a file" {
+	shop
+	ctl show config >"$T/printed.ini"
+	"$LFPROXY" -T -c "$T/lfproxy.ini" >"$T/file.ini"
+	diff "$T/printed.ini" <(sed '/^$/d; /^; lfproxy /d' "$T/file.ini")
+	ctl add server app/z 127.0.0.1:9 weight 3
+	sed -i 's/entry = .*/entry = 198.51.100.0\/24/' "$T/lfproxy.ini"
+	# The file has changed, what runs has not.
+	ctl show config >"$T/printed.ini"
+	grep -q '^server = z 127.0.0.1:9 .*weight=3' "$T/printed.ini"
+	grep -q '^entry = 192.0.2.0/24' "$T/printed.ini"
+	"$LFPROXY" -T -c "$T/printed.ini" | sed '/^$/d; /^; lfproxy /d' |
+	    diff "$T/printed.ini" -
+	equal "for a user" 'Permission denied' \
+	    "$(printf 'user; show config\n' | socat -t 20 - "UNIX-CONNECT:$ADMIN" |
+	        sed '/^$/d; s/^.*Permission/Permission/')"
+}
+
 @test "drift: a change of the file, and changes by commands" {
 	shop
 	run -0 drift
