@@ -13,7 +13,7 @@
 #include "net/addr.h"
 #include "net/proxy_protocol.h"
 #include "net/sock_options.h"
-#include "net/trust.h"
+#include "tls/trust.h"
 
 enum check_kind {
 	CHECK_OFF,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See trust.h.
  */
-#include "net/trust.h"
+#include "tls/trust.h"
 
 #include <errno.h>
 #include <openssl/err.h>

@@ -2,8 +2,8 @@
  * The certificate authorities that are trusted to sign a TLS peer's
  * certificate.
  */
-#ifndef NET_TRUST_H
-#define NET_TRUST_H
+#ifndef TLS_TRUST_H
+#define TLS_TRUST_H
 
 #include <openssl/types.h>
 
