@@ -32,9 +32,9 @@ capacity_descriptors(const struct control *c)
 
 	if (system_descriptors(&n) || n == 0)
 		return n;
-	n += proxy_sessions(&c->proxy) +
-	     2ull * splice_pool_status(&c->proxy.pipes).open;
-	model_for_each_server (s, c->model)
+	n += proxy_sessions(&c->instance.proxy) +
+	     2ull * splice_pool_status(&c->instance.proxy.pipes).open;
+	model_for_each_server (s, c->instance.model)
 		n += atomic_load_relaxed(&s->sessions->now);
 	return n;
 }
@@ -68,17 +68,18 @@ sample_system(struct capacity *c)
 static void
 sample_all(struct control *control)
 {
-	struct splice_status pipes = splice_pool_status(&control->proxy.pipes);
+	struct splice_status pipes =
+	    splice_pool_status(&control->instance.proxy.pipes);
 	struct capacity *c = &control->capacity;
 
 	trend_add(&c->descriptors, capacity_descriptors(control));
-	trend_add(&c->sessions, proxy_sessions(&control->proxy));
+	trend_add(&c->sessions, proxy_sessions(&control->instance.proxy));
 	trend_add(&c->pipes, pipes.open);
 	trend_add(&c->pages, pipes.pages);
 	sample_system(c);
 	pools_sample(control->pools);
 	listeners_sample(control->listeners);
-	model_sample(control->model);
+	model_sample(control->instance.model);
 }
 
 void
@@ -148,7 +149,7 @@ row_descriptors(struct control *c, struct capacity_row *row)
 static enum found
 row_sessions(struct control *c, struct capacity_row *row)
 {
-	return set_row(row, "sessions", proxy_sessions(&c->proxy),
+	return set_row(row, "sessions", proxy_sessions(&c->instance.proxy),
 	    (double)control_maxconn(c), &c->capacity.sessions, 1);
 }
 
@@ -188,7 +189,7 @@ row_group(struct control *c, struct capacity_row *row)
 static enum found
 row_pipes(struct control *c, struct capacity_row *row)
 {
-	struct splice_status s = splice_pool_status(&c->proxy.pipes);
+	struct splice_status s = splice_pool_status(&c->instance.proxy.pipes);
 
 	return set_row(row, "pipes", s.open, s.max, &c->capacity.pipes, 1);
 }
@@ -203,8 +204,8 @@ row_pages(struct control *c, struct capacity_row *row)
 	                ? "root may have more"
 	                : "the limit holds for all programs of this user";
 	return set_row(row, "pipe pages",
-	    (double)splice_pool_status(&c->proxy.pipes).pages, (double)limit,
-	    &c->capacity.pages, 1);
+	    (double)splice_pool_status(&c->instance.proxy.pipes).pages,
+	    (double)limit, &c->capacity.pages, 1);
 }
 
 static enum found
@@ -312,9 +313,9 @@ find_frontend(
 	const struct frontend *f;
 	uint32_t max;
 
-	if (scan->i >= c->model->spec->frontends_n)
+	if (scan->i >= c->instance.model->spec->frontends_n)
 		return FOUND_END;
-	f = c->model->frontends[scan->i];
+	f = c->instance.model->frontends[scan->i];
 	max = atomic_load_relaxed(&f->state->maxconn);
 	snprintf(row->of, sizeof(row->of), "frontend %.200s", f->spec->name);
 	set_row(row, "sessions", atomic_load_relaxed(&f->sessions->now),
@@ -330,9 +331,9 @@ find_queue(
 {
 	const struct backend *b;
 
-	if (scan->i >= c->model->spec->backends_n)
+	if (scan->i >= c->instance.model->spec->backends_n)
 		return FOUND_END;
-	b = c->model->backends[scan->i];
+	b = c->instance.model->backends[scan->i];
 	snprintf(row->of, sizeof(row->of), "backend %.200s", b->spec->name);
 	return set_row(row, "queue",
 	    atomic_load_relaxed(&b->state->queue.waiting.now),
@@ -431,11 +432,11 @@ list_destinations(const struct model *m)
 static const struct server *
 scan_server(const struct control *c, struct capacity_scan *scan)
 {
-	const struct spec *spec = c->model->spec;
+	const struct spec *spec = c->instance.model->spec;
 
 	while (scan->backend < spec->backends_n) {
 		const struct server *s = server_cursor_get(
-		    &scan->server, c->model->backends[scan->backend]);
+		    &scan->server, c->instance.model->backends[scan->backend]);
 
 		if (s)
 			return s;
@@ -510,7 +511,7 @@ find_server(
 	if (!s)
 		return FOUND_END;
 	if (scan->i == 0) {
-		scan->destinations = list_destinations(c->model);
+		scan->destinations = list_destinations(c->instance.model);
 		(void)system_ports(&scan->ports);
 	}
 	if (scan->i % 2 == 0)

@@ -49,9 +49,9 @@ clean_up(struct control *c, uint64_t now_ms)
 {
 	listeners_tick(c->listeners);
 	pools_reap(c->pools, listeners_use, c->listeners);
-	if (removed_watch(c->model, now_ms))
-		proxy_note_all(&c->proxy, NOTE_EXPIRE);
-	(void)model_reclaim(c->model);
+	if (removed_watch(c->instance.model, now_ms))
+		proxy_note_all(&c->instance.proxy, NOTE_EXPIRE);
+	(void)model_reclaim(c->instance.model);
 	log_collect();
 }
 
@@ -61,12 +61,12 @@ look_after(struct control *c)
 	const struct model_state *state;
 
 	clean_up(c, clock_now_ms());
-	grace_poll(c->grace);
-	state = c->model->state;
+	grace_poll(c->instance.grace);
+	state = c->instance.model->state;
 	if (state->removed.n == 0 && !state->retired)
-		ev_timer_stop(c->loop, &c->tidy);
+		ev_timer_stop(c->instance.loop, &c->tidy);
 	else if (!ev_is_active(&c->tidy))
-		ev_timer_again(c->loop, &c->tidy);
+		ev_timer_again(c->instance.loop, &c->tidy);
 }
 
 static void
@@ -86,10 +86,10 @@ on_second(struct ev_loop *loop, ev_timer *timer, int events)
 	(void)events;
 	notify_retry();
 	manager_reports_second(&c->reports, clock_now_ms());
-	model_tick(c->model);
-	proxy_trim(&c->proxy);
+	model_tick(c->instance.model);
+	proxy_trim(&c->instance.proxy);
 	capacity_second(c);
-	tls_upkeep_second(&c->tls_upkeep, c->model->spec);
+	tls_upkeep_second(&c->tls_upkeep, c->instance.model->spec);
 	pools_second(c->pools);
 	pools_shift_sessions(c->pools);
 	/* Look now, while the loop is awake, so that an idle process need not
@@ -162,7 +162,7 @@ watch_signal(struct control *c, ev_signal *watcher, int number,
 {
 	ev_signal_init(watcher, callback, number);
 	watcher->data = c;
-	ev_signal_start(c->loop, watcher);
+	ev_signal_start(c->instance.loop, watcher);
 }
 
 static void
@@ -171,7 +171,7 @@ watch_timer(struct control *c, ev_timer *watcher, uint64_t every_ms,
 {
 	ev_init(watcher, callback);
 	watcher->data = c;
-	aligned_timer_start(c->loop, watcher, every_ms);
+	aligned_timer_start(c->instance.loop, watcher, every_ms);
 }
 
 static void
@@ -183,7 +183,7 @@ watch_loop(struct control *c)
 	watch_signal(c, &c->user1, SIGUSR1, on_reopen);
 	watch_signal(c, &c->user2, SIGUSR2, on_unused);
 	signals_release();
-	loop_stats_watch(c->loop, &c->loop_stats);
+	loop_stats_watch(c->instance.loop, &c->loop_stats);
 	ev_timer_init(&c->tidy, on_tidy, 0, TIDY_MS / 1000.0);
 	c->tidy.data = c;
 	watch_timer(c, &c->second, SECOND_MS, on_second);
@@ -233,29 +233,31 @@ control_new(
 		goto fail;
 	pipes = limits_pipes(spec, &c->budget);
 	counters_set_stripes(count_all_threads(spec));
-	c->loop = ev_default_loop(EVFLAG_AUTO);
-	if (c->loop)
-		task_timer_init(&c->task_timer, c->loop);
-	c->grace = grace_new();
-	if (!c->loop || !c->grace || !server_names_init(c)) {
+	c->instance.loop = ev_default_loop(EVFLAG_AUTO);
+	if (c->instance.loop)
+		task_timer_init(&c->instance.timer, c->instance.loop);
+	c->instance.grace = grace_new();
+	if (!c->instance.loop || !c->instance.grace || !server_names_init(c)) {
 		err_set(err, "the event loop could not be made");
 		goto fail;
 	}
 	if (!sets_begin(c, spec, err))
 		goto fail;
 	err_oom(err);
-	c->model = model_new(spec, c->grace, NULL);
+	c->instance.model = model_new(spec, c->instance.grace, NULL);
 	spec = NULL;
-	if (!c->model || proxy_init(&c->proxy, c->budget.sessions, pipes,
-	                     c->model->spec->global.closed_sessions) < 0)
+	if (!c->instance.model ||
+	    proxy_init(&c->instance.proxy, c->budget.sessions, pipes,
+	        c->instance.model->spec->global.closed_sessions) < 0)
 		goto fail;
 	/* Commands that a former process has left come before the start. */
 	control_apply_limits(c);
-	model_for_each_frontend (f, c->model)
+	model_for_each_frontend (f, c->instance.model)
 		frontend_follow_disabled(f);
-	proxy_number_from(&c->proxy, takeover_first_number());
+	proxy_number_from(&c->instance.proxy, takeover_first_number());
 	signals_hold_stops();
-	c->listeners = listeners_bind(c->model, &c->proxy, err);
+	c->listeners =
+	    listeners_bind(c->instance.model, &c->instance.proxy, err);
 	if (!c->listeners)
 		goto fail;
 	return c;
@@ -286,47 +288,49 @@ control_start(struct control *control, struct err *err)
 	struct control *c = control;
 	int rc;
 
-	if (!limits_become_user(c->model->spec, err) ||
-	    !server_sockets_try(c->model->spec, true, err) ||
-	    !syscall_filter_set(c->model->spec->global.seccomp, err))
+	if (!limits_become_user(c->instance.model->spec, err) ||
+	    !server_sockets_try(c->instance.model->spec, true, err) ||
+	    !syscall_filter_set(c->instance.model->spec->global.seccomp, err))
 		return false;
 	if (!log_start(err))
 		return false;
 	/* From here on threads run, with the rights of the user. */
-	worker_start(c->loop);
+	worker_start(c->instance.loop);
 	server_names_start(c);
 	/* Open the access logs with the user's rights: the user must be able to
 	 * open them again. */
-	if (!accesslog_open(c->model, err))
+	if (!accesslog_open(c->instance.model, err))
 		return false;
-	log_messages_to(&c->model->messages);
+	log_messages_to(&c->instance.model->messages);
 	server_followup_start(c);
-	rc = keeper_start(&c->proxy, c->grace);
+	rc = keeper_start(&c->instance.proxy, c->instance.grace);
 	if (rc < 0)
 		return err_set(err, "the keeper cannot be started: %s%s",
 		    strerror(-rc), thread_start_hint(-rc));
-	c->pools =
-	    pools_start(c->loop, c->model->spec, &c->proxy, c->grace, err);
+	c->pools = pools_start(c->instance.loop, c->instance.model->spec,
+	    &c->instance.proxy, c->instance.grace, err);
 	if (!c->pools)
 		return false;
 	control_follow_limits(c);
 	/* The predecessor accepts until it sends LEFT. */
 	if (takeover_under_way())
-		acceptors_wait(&c->proxy);
+		acceptors_wait(&c->instance.proxy);
 	if (!open_listeners(c, err))
 		return false;
-	rc = checker_new(c->loop, c->model, &c->checker);
+	rc = checker_new(c->instance.loop, c->instance.model, &c->checker);
 	if (rc < 0)
 		return err_set(
 		    err, "health checks cannot be started: %s", strerror(-rc));
 	watch_loop(c);
-	list_watch_start(&c->list_watch, c->loop, &c->task_timer, c->model);
-	tls_watch_start(&c->tls_watch, c->loop, &c->task_timer, c->model->spec);
+	list_watch_start(&c->list_watch, c->instance.loop, &c->instance.timer,
+	    c->instance.model);
+	tls_watch_start(&c->tls_watch, c->instance.loop, &c->instance.timer,
+	    c->instance.model->spec);
 	sets_start(c);
 	log_info("up to %u session%s%s: %d of %zu descriptors each, %zu for "
 	         "listeners, checks and threads, %zu in reserve",
 	    c->budget.sessions, text_s(c->budget.sessions),
-	    c->model->spec->global.maxconn > 0 ? " (maxconn)" : "",
+	    c->instance.model->spec->global.maxconn > 0 ? " (maxconn)" : "",
 	    LIMITS_PER_SESSION, c->budget.descriptors, c->budget.own,
 	    c->budget.reserve);
 	event_add(EVENT_START, LOG_LEVEL_INFO, NULL, NULL, "ready");
@@ -343,8 +347,8 @@ control_run(struct control *control)
 {
 	uint32_t left;
 
-	ev_run(control->loop, 0);
-	left = proxy_sessions(&control->proxy);
+	ev_run(control->instance.loop, 0);
+	left = proxy_sessions(&control->instance.proxy);
 	log_info("stopped with %u session%s left", left, text_s(left));
 }
 
@@ -371,23 +375,23 @@ control_free(struct control *control)
 		log_warning("threads that read files, or compute, have not "
 		            "ended in %d s: they are left behind",
 		    WORKER_STOP_MS / 1000);
-	if (c->loop)
-		task_timer_fini(&c->task_timer);
+	if (c->instance.loop)
+		task_timer_fini(&c->instance.timer);
 	server_names_fini(c);
 	checker_free(c->checker);
-	keeper_stop(c->proxy.keeper);
+	keeper_stop(c->instance.proxy.keeper);
 	pools_free(c->pools);
-	keeper_free(c->proxy.keeper);
+	keeper_free(c->instance.proxy.keeper);
 	session_sender_free(c->sender);
 	listeners_free(c->listeners);
 	/* A writer that is stuck is left behind; the records that it has
 	 * written are whole. */
 	(void)log_stop();
-	proxy_fini(&c->proxy);
-	model_free(c->model);
-	grace_free(c->grace);
-	if (c->loop && stopped)
-		ev_loop_destroy(c->loop);
+	proxy_fini(&c->instance.proxy);
+	model_free(c->instance.model);
+	grace_free(c->instance.grace);
+	if (c->instance.loop && stopped)
+		ev_loop_destroy(c->instance.loop);
 	for (size_t i = 0; i < c->files_n; i++)
 		free(c->files[i]);
 	free(c->files);
@@ -398,13 +402,13 @@ control_free(struct control *control)
 struct ev_loop *
 control_loop(struct control *control)
 {
-	return control->loop;
+	return control->instance.loop;
 }
 
 struct model *
 control_model(struct control *control)
 {
-	return control->model;
+	return control->instance.model;
 }
 
 struct pools *
@@ -416,7 +420,7 @@ control_pools(struct control *control)
 struct proxy *
 control_proxy(struct control *control)
 {
-	return &control->proxy;
+	return &control->instance.proxy;
 }
 
 const struct listeners *
@@ -454,7 +458,7 @@ control_budget(const struct control *control)
 struct task_timer *
 control_timer(struct control *control)
 {
-	return &control->task_timer;
+	return &control->instance.timer;
 }
 
 struct server_names *

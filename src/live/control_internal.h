@@ -14,11 +14,10 @@
 #include "live/server_followup.h"
 #include "live/server_names.h"
 #include "live/sets.h"
-#include "loop/task_timer.h"
 #include "model/backend_servers.h"
 #include "pools/pools.h"
 #include "process/limits.h"
-#include "proxy/proxy.h"
+#include "proxy/instance.h"
 #include "watch/list_watch.h"
 #include "watch/tls_upkeep.h"
 #include "watch/tls_watch.h"
@@ -47,10 +46,7 @@ struct loop_stats {
 };
 
 struct control {
-	struct ev_loop *loop;
-	struct grace *grace;
-	struct model *model; /* the PRESENT one */
-	struct proxy proxy;
+	struct instance instance;
 	struct listeners *listeners;
 	struct pools *pools;
 	struct checker *checker;
@@ -78,7 +74,6 @@ struct control {
 	bool has_left;          /* another process has the listening sockets */
 	bool reopened;          /* access log reopened during an upgrade */
 	struct server_followup followup;
-	struct task_timer task_timer;
 	struct list drains, rebalances;
 	struct timed_task stopping;
 	struct manager_reports reports;

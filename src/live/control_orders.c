@@ -38,20 +38,20 @@ control_follow_bandwidth(struct control *control)
 	struct control *c = control;
 	bool limited;
 
-	if (!bandwidth_follow(c->model, &limited))
+	if (!bandwidth_follow(c->instance.model, &limited))
 		return;
-	atomic_store_relaxed(&c->proxy.pacer.limited, limited);
-	keeper_call(c->proxy.keeper, KEEPER_LIMITS);
+	atomic_store_relaxed(&c->instance.proxy.pacer.limited, limited);
+	keeper_call(c->instance.proxy.keeper, KEEPER_LIMITS);
 	if (limited)
-		proxy_note_all(&c->proxy, NOTE_PACE);
+		proxy_note_all(&c->instance.proxy, NOTE_PACE);
 }
 
 void
 control_apply_limits(struct control *control)
 {
 	struct control *c = control;
-	const struct global_spec *global = &c->model->spec->global;
-	struct proxy_limits *limits = &c->proxy.limits;
+	const struct global_spec *global = &c->instance.model->spec->global;
+	struct proxy_limits *limits = &c->instance.proxy.limits;
 	struct limit_overrides *o = &c->overrides;
 	bool rates = false;
 
@@ -63,7 +63,7 @@ control_apply_limits(struct control *control)
 	                               global->rate_connections, UINT_MAX, 0));
 	atomic_store_relaxed(&limits->session_rate,
 	    follow_limit(&o->sessions, global->rate_sessions, UINT_MAX, 0));
-	model_for_each_frontend (f, c->model) {
+	model_for_each_frontend (f, c->instance.model) {
 		follow_frontend_limits(c, f);
 		rates |= f->spec->rate > 0;
 	}
@@ -74,7 +74,7 @@ void
 control_follow_limits(struct control *control)
 {
 	control_apply_limits(control);
-	acceptors_resume(&control->proxy);
+	acceptors_resume(&control->instance.proxy);
 	control_follow_bandwidth(control);
 }
 
@@ -86,17 +86,18 @@ control_set_maxconn(struct control *control, size_t maxconn)
 	if (maxconn > most)
 		maxconn = 0;
 	override_set(&control->overrides.maxconn, (unsigned)maxconn,
-	    control->model->spec->global.maxconn);
-	(void)atomic_swap_seq(
-	    &control->proxy.limits.sessions, (uint32_t)maxconn); /* [P12] */
-	acceptors_resume(&control->proxy);
+	    control->instance.model->spec->global.maxconn);
+	(void)atomic_swap_seq(&control->instance.proxy.limits.sessions,
+	    (uint32_t)maxconn); /* [P12] */
+	acceptors_resume(&control->instance.proxy);
 	log_info("maxconn is %zu: by operator", maxconn > 0 ? maxconn : most);
 }
 
 size_t
 control_maxconn(const struct control *control)
 {
-	uint32_t n = atomic_load_relaxed(&control->proxy.limits.sessions);
+	uint32_t n =
+	    atomic_load_relaxed(&control->instance.proxy.limits.sessions);
 
 	return n > 0 ? n : control->budget.sessions;
 }
@@ -107,7 +108,7 @@ set_rate(struct control *c, struct override *own, unsigned file, uint32_t *word,
 {
 	override_set(own, rate, file);
 	atomic_store_relaxed(word, rate);
-	acceptors_resume(&c->proxy);
+	acceptors_resume(&c->instance.proxy);
 	log_info("at most %u %s per second%s: by operator", rate, what,
 	    rate == 0 ? " (no limit)" : "");
 }
@@ -116,8 +117,8 @@ void
 control_set_rate(struct control *control, uint32_t connects_per_second)
 {
 	set_rate(control, &control->overrides.connections,
-	    control->model->spec->global.rate_connections,
-	    &control->proxy.limits.connect_rate, connects_per_second,
+	    control->instance.model->spec->global.rate_connections,
+	    &control->instance.proxy.limits.connect_rate, connects_per_second,
 	    "connections");
 }
 
@@ -125,8 +126,8 @@ void
 control_set_session_rate(struct control *control, uint32_t sessions_per_second)
 {
 	set_rate(control, &control->overrides.sessions,
-	    control->model->spec->global.rate_sessions,
-	    &control->proxy.limits.session_rate, sessions_per_second,
+	    control->instance.model->spec->global.rate_sessions,
+	    &control->instance.proxy.limits.session_rate, sessions_per_second,
 	    "sessions");
 }
 
@@ -137,7 +138,7 @@ control_set_frontend_maxconn(
 	override_set(
 	    &frontend->state->maxconn_set, maxconn, frontend->spec->maxconn);
 	(void)atomic_swap_seq(&frontend->state->maxconn, maxconn); /* [P12] */
-	acceptors_resume(&control->proxy);
+	acceptors_resume(&control->instance.proxy);
 	if (maxconn == FRONTEND_NO_LIMIT)
 		log_info("frontend %s has no maxconn of its own: by operator",
 		    frontend->spec->name);

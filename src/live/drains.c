@@ -87,7 +87,8 @@ drain_find(struct control *c, const struct server_state *state)
 struct server *
 drain_server(const struct drain *d)
 {
-	struct backend *b = model_find_backend(d->control->model, d->backend);
+	struct backend *b =
+	    model_find_backend(d->control->instance.model, d->backend);
 	struct server *s = b ? backend_find_server(b, d->server) : NULL;
 
 	return s && s->state == d->state ? s : NULL;
@@ -141,7 +142,7 @@ wait_for_sessions(struct drain *d, struct server *server, uint64_t now_ms)
 	enter_drain_phase(d, DRAIN_WAITING, now_ms);
 	server_end_fade(server);
 	/* The server leaves the lineup before its sessions are ended. */
-	model_update(d->control->model);
+	model_update(d->control->instance.model);
 }
 
 static void
@@ -162,7 +163,7 @@ start_killing(struct drain *d, uint64_t now_ms)
 static void
 kill_some(struct drain *d, uint64_t now_ms)
 {
-	struct proxy *proxy = &d->control->proxy;
+	struct proxy *proxy = &d->control->instance.proxy;
 	uint32_t made = slab_made(&proxy->sessions);
 	uint64_t past_ms = now_ms - d->phase_from_ms;
 	uint32_t due = drain_share(d->kill_n, past_ms, DRAIN_KILL_MS);
@@ -246,7 +247,7 @@ on_drain_task(struct timed_task *task, uint64_t now_ms)
 	struct control *c = d->control;
 
 	run_drain_step(d, now_ms);
-	model_update(c->model);
+	model_update(c->instance.model);
 }
 
 struct drain *
@@ -272,7 +273,7 @@ drain_new(struct control *c, const struct server *server,
 	d->from_ms = clock_now_ms();
 	d->from_wall_ms = later_wall_ms();
 	d->sessions_began = sessions_left(d);
-	timed_task_init(&d->task, &c->task_timer, on_drain_task);
+	timed_task_init(&d->task, &c->instance.timer, on_drain_task);
 	list_append(&c->drains, &d->node);
 	return d;
 }

@@ -110,7 +110,7 @@ go_on_with_drain(struct drain *d, struct server *server, uint64_t fade_first)
 bool
 drains_read(struct control *control, const char *line, struct err *err)
 {
-	struct server *server = later_server(line, control->model);
+	struct server *server = later_server(line, control->instance.model);
 	struct drain *d;
 
 	if (!server || drain_find(control, server->state))
@@ -130,6 +130,6 @@ drains_read(struct control *control, const char *line, struct err *err)
 	d->notes_n = (uint32_t)later_number(line, "notes");
 	read_times(d, line);
 	go_on_with_drain(d, server, later_number(line, "first"));
-	model_update(control->model);
+	model_update(control->instance.model);
 	return true;
 }

@@ -98,7 +98,7 @@ read_server(struct control *c, const struct backend_spec *backend,
 
 	if (!control_may_change(c, errors))
 		return NULL;
-	s = config_read_server(c->model->spec, backend, value, errors);
+	s = config_read_server(c->instance.model->spec, backend, value, errors);
 	if (!s || server_socket_try(backend, s, true, &err))
 		return s;
 	control_refuse(errors, err.text);
@@ -122,7 +122,7 @@ control_add_server(struct control *control, struct backend *backend,
 	    spec->address);
 	/* The new server's check may take a descriptor.  The descriptors of
 	 * sessions were set aside at the start. */
-	if (!limits_suffice(&control->budget, control->model->spec,
+	if (!limits_suffice(&control->budget, control->instance.model->spec,
 	        "the servers that were added", &err))
 		log_limited(&limit, LOG_LEVEL_WARNING, "%s", err.text);
 	return backend->servers[b->singles_n - 1];
@@ -147,7 +147,7 @@ control_del_server(
     struct control *control, struct server *server, struct err_list *errors)
 {
 	struct backend *backend = server->backend;
-	struct spec *spec = control->model->spec;
+	struct spec *spec = control->instance.model->spec;
 	struct backend_spec *b =
 	    &spec->backends[backend->spec - spec->backends];
 	struct server_spec **list;

@@ -29,7 +29,7 @@ write_ejection(const struct server *s, FILE *out)
 void
 ejections_write(struct control *control, FILE *out)
 {
-	model_for_each_server (s, control->model)
+	model_for_each_server (s, control->instance.model)
 		if (s->state->passive.level > 0)
 			write_ejection(s, out);
 }
@@ -37,7 +37,7 @@ ejections_write(struct control *control, FILE *out)
 bool
 ejections_read(struct control *control, const char *line, struct err *err)
 {
-	struct server *server = later_server(line, control->model);
+	struct server *server = later_server(line, control->instance.model);
 	char address[ADDR_TEXT_SIZE], present[ADDR_TEXT_SIZE];
 	struct passive former = {.ejected = later_number(line, "ejected") != 0,
 	    .level = (unsigned)later_number(line, "level"),

@@ -55,7 +55,7 @@ run_alive(struct timed_task *task, uint64_t now_ms)
 	    container_of(task, struct manager_reports, alive);
 	struct control *c = container_of(reports, struct control, reports);
 	const struct pool *stuck = pools_stuck(c->pools);
-	bool keeper_lives = keeper_moves(c->proxy.keeper);
+	bool keeper_lives = keeper_moves(c->instance.proxy.keeper);
 
 	report_pool(reports, stuck);
 	report_keeper(reports, keeper_lives);
@@ -69,7 +69,7 @@ manager_reports_start(struct manager_reports *reports)
 {
 	struct control *c = container_of(reports, struct control, reports);
 
-	timed_task_init(&reports->alive, &c->task_timer, run_alive);
+	timed_task_init(&reports->alive, &c->instance.timer, run_alive);
 	if (notify_alive_ms() > 0)
 		timed_task_schedule(&reports->alive, clock_now_ms());
 }
@@ -77,12 +77,12 @@ manager_reports_start(struct manager_reports *reports)
 static void
 write_status(const struct control *c, char *out, size_t size)
 {
-	uint32_t sessions = proxy_sessions(&c->proxy);
+	uint32_t sessions = proxy_sessions(&c->instance.proxy);
 	uint32_t left = session_receiver_status(c->receiver).left;
 	unsigned servers = 0, usable = 0;
 	char former[64] = "";
 
-	model_for_each_backend (b, c->model) {
+	model_for_each_backend (b, c->instance.model) {
 		servers += b->spec->servers_n;
 		usable += backend_usable_n(b);
 	}
@@ -92,8 +92,9 @@ write_status(const struct control *c, char *out, size_t size)
 		    text_s(left));
 	snprintf(out, size,
 	    "%u session%s, %u new a second, %u of %u server%s usable%s",
-	    sessions, text_s(sessions), c->model->state->rate.per_second,
-	    usable, servers, text_s(servers), former);
+	    sessions, text_s(sessions),
+	    c->instance.model->state->rate.per_second, usable, servers,
+	    text_s(servers), former);
 }
 
 void

@@ -47,10 +47,11 @@ add_proxy(struct memory_rows *rows, const struct proxy *proxy)
 static void
 add_pipes(struct memory_rows *rows, struct control *c)
 {
-	struct splice_status pipes = splice_pool_status(&c->proxy.pipes);
+	struct splice_status pipes =
+	    splice_pool_status(&c->instance.proxy.pipes);
 	struct memory_use use = {.count = pipes.open};
 
-	memory_add_block(&use, c->proxy.pipes.pipes);
+	memory_add_block(&use, c->instance.proxy.pipes.pipes);
 	memory_rows_add(
 	    rows, "splice pipes", use, pipes.bytes, "in the kernel when full");
 }
@@ -104,10 +105,10 @@ memory_rows_fill(struct memory_rows *rows, struct control *control)
 {
 	struct memory_use self = {.count = 1}, sets = {.count = 0};
 
-	add_proxy(rows, &control->proxy);
+	add_proxy(rows, &control->instance.proxy);
 	add_pipes(rows, control);
 	add_pools(rows, control);
-	add_model(rows, control->model);
+	add_model(rows, control->instance.model);
 	memory_rows_add(
 	    rows, "listeners", listeners_memory(control->listeners), 0, NULL);
 	sets_memory(control, &sets);

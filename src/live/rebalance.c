@@ -332,7 +332,7 @@ bytes_moved(const struct session_facts *f)
 static void
 scan_sessions(struct rebalance *r)
 {
-	const struct proxy *proxy = &r->control->proxy;
+	const struct proxy *proxy = &r->control->instance.proxy;
 	uint32_t made = slab_made(&proxy->sessions);
 
 	for (uint32_t i = 0; i < made; i++) {
@@ -356,7 +356,7 @@ static bool
 close_aged(struct rebalance *r, const struct target *t,
     const struct session_age *aged, bool busy_too)
 {
-	struct proxy *proxy = &r->control->proxy;
+	struct proxy *proxy = &r->control->instance.proxy;
 	struct session_facts f;
 
 	return session_facts_again(proxy, aged->index, aged->id, &f) &&
@@ -416,7 +416,7 @@ static const char *
 begin_round(struct rebalance *r, uint64_t now_ms)
 {
 	const struct backend *b =
-	    model_find_backend(r->control->model, r->backend);
+	    model_find_backend(r->control->instance.model, r->backend);
 	struct err err;
 
 	r->round_from_ms = now_ms;
@@ -475,7 +475,7 @@ new_rebalance(struct control *c, const struct backend *b,
 	r->control = c;
 	r->over_ms = plan->over_ms;
 	r->from_ms = clock_now_ms();
-	timed_task_init(&r->task, &c->task_timer, run_rebalance_step);
+	timed_task_init(&r->task, &c->instance.timer, run_rebalance_step);
 	for (size_t i = 0; i < plan->rows_n; i++)
 		if (plan->rows[i].planned > 0)
 			r->targets[r->targets_n++] = (struct target){
@@ -528,7 +528,7 @@ static bool
 describe_rebalance(struct rebalance *r, struct rebalance_status *ret)
 {
 	const struct backend *b =
-	    model_find_backend(r->control->model, r->backend);
+	    model_find_backend(r->control->instance.model, r->backend);
 	uint64_t past_ms = clock_now_ms() - r->from_ms;
 	struct rebalance_status s = {.backend = r->backend,
 	    .over_ms = r->over_ms,

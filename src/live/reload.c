@@ -103,7 +103,7 @@ static void
 warn_of_budget(
     const struct control *c, unsigned maxconn_before, struct changes *changes)
 {
-	const struct spec *spec = c->model->spec;
+	const struct spec *spec = c->instance.model->spec;
 	unsigned maxconn = spec->global.maxconn;
 	struct err err;
 
@@ -146,7 +146,7 @@ list_moved(const struct model *model, struct changes *changes)
 static bool
 put_in_force(struct control *c, struct spec *spec, struct reload_result *result)
 {
-	const struct spec *before = c->model->spec;
+	const struct spec *before = c->instance.model->spec;
 	unsigned maxconn_before = before->global.maxconn;
 	struct changes *changes = &result->changes;
 	struct transition t = {.parts = &transition_of_model,
@@ -154,13 +154,13 @@ put_in_force(struct control *c, struct spec *spec, struct reload_result *result)
 	    .spec = spec,
 	    .changes = changes,
 	    .errors = &result->errors,
-	    .before = c->model};
+	    .before = c->instance.model};
 
 	if (!control_may_change(c, &result->errors)) {
 		spec_free(spec);
 		return false;
 	}
-	if (!list_moved(c->model, changes) ||
+	if (!list_moved(c->instance.model, changes) ||
 	    !config_diff(before, spec, changes)) {
 		spec_free(spec);
 		return control_refuse(&result->errors, "out of memory");
@@ -225,8 +225,8 @@ finish_lists(struct reload *r)
 		    strerror(lists->error));
 		control_refuse(&r->result.errors, err.text);
 	} else {
-		list_diff(lists, r->control->model, r->spec, &r->result.errors,
-		    &r->result.changes);
+		list_diff(lists, r->control->instance.model, r->spec,
+		    &r->result.errors, &r->result.changes);
 	}
 	list_load_free(lists);
 }
@@ -374,7 +374,7 @@ control_reload(struct control *control,
 	}
 	/* The caller's reference, and that of the reloads under way. */
 	*r = (struct reload){.control = c, .refs = 2, .when_done = when_done};
-	timed_task_init(&r->waiting, &c->task_timer, on_waiting);
+	timed_task_init(&r->waiting, &c->instance.timer, on_waiting);
 	while (*last)
 		last = &(*last)->next;
 	*last = r;

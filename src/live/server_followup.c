@@ -21,13 +21,13 @@ readmit_servers(struct control *c, uint64_t now_ms)
 {
 	uint64_t next_ms = UINT64_MAX;
 
-	model_for_each_backend (b, c->model) {
+	model_for_each_backend (b, c->instance.model) {
 		uint64_t at_ms = backend_readmit(b, now_ms);
 
 		if (at_ms < next_ms)
 			next_ms = at_ms;
 	}
-	model_update(c->model);
+	model_update(c->instance.model);
 	if (next_ms == UINT64_MAX)
 		timed_task_cancel(&c->followup.readmit);
 	else
@@ -49,7 +49,7 @@ call_review(void *arg)
 {
 	struct control *c = arg;
 
-	ev_async_send(c->loop, &c->followup.noticed);
+	ev_async_send(c->instance.loop, &c->followup.noticed);
 }
 
 /* Each server keeps its notice, so one look at all servers serves any number of
@@ -59,10 +59,10 @@ server_followup_review(struct control *control)
 {
 	uint64_t now_ms = clock_now_ms();
 
-	model_for_each_server (s, control->model) {
+	model_for_each_server (s, control->instance.model) {
 		bool soon = server_review(s, now_ms);
 
-		model_update(control->model);
+		model_update(control->instance.model);
 		if (soon)
 			checker_hurry(control->checker, s);
 	}
@@ -97,8 +97,8 @@ on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
 
 	(void)loop;
 	(void)events;
-	model_update(c->model);
-	at_ms = followup_ms(c->model);
+	model_update(c->instance.model);
+	at_ms = followup_ms(c->instance.model);
 	if (at_ms != 0 && (list_empty(&work->node) || at_ms < work->at_ms))
 		timed_task_schedule(work, at_ms);
 }
@@ -109,29 +109,29 @@ on_work_due(struct timed_task *task, uint64_t now_ms)
 	struct server_followup *f =
 	    container_of(task, struct server_followup, work);
 	struct control *c = container_of(f, struct control, followup);
-	const struct model_state *state = c->model->state;
-	bool ended = state->switched && model_end_switch(c->model);
+	const struct model_state *state = c->instance.model->state;
+	bool ended = state->switched && model_end_switch(c->instance.model);
 
-	ended |= state->ending && model_end_sessions(c->model);
+	ended |= state->ending && model_end_sessions(c->instance.model);
 	if (ended)
-		proxy_note_all(&c->proxy, NOTE_EXPIRE);
+		proxy_note_all(&c->instance.proxy, NOTE_EXPIRE);
 	if (state->next_step_ms != 0 && state->next_step_ms <= now_ms)
-		(void)model_step(c->model, now_ms);
+		(void)model_step(c->instance.model, now_ms);
 }
 
 void
 server_followup_start(struct control *control)
 {
 	struct server_followup *f = &control->followup;
-	struct model_state *state = control->model->state;
+	struct model_state *state = control->instance.model->state;
 
 	ev_async_init(&f->noticed, on_notice);
-	timed_task_init(&f->readmit, &control->task_timer, on_readmit);
+	timed_task_init(&f->readmit, &control->instance.timer, on_readmit);
 	ev_prepare_init(&f->prepare, on_prepare);
-	timed_task_init(&f->work, &control->task_timer, on_work_due);
+	timed_task_init(&f->work, &control->instance.timer, on_work_due);
 	f->noticed.data = f->prepare.data = control;
-	ev_async_start(control->loop, &f->noticed);
-	ev_prepare_start(control->loop, &f->prepare);
+	ev_async_start(control->instance.loop, &f->noticed);
+	ev_prepare_start(control->instance.loop, &f->prepare);
 	state->notify_arg = control;
 	state->notify = call_review;
 }

@@ -189,7 +189,7 @@ apply_changes(struct server_names *sn, uint64_t now_ms)
 			apply_name(sn, n, now_ms);
 		else
 			discovery_dns_report(n);
-	model_update(sn->control->model);
+	model_update(sn->control->instance.model);
 }
 
 /* -- on the control loop -- */
@@ -247,8 +247,8 @@ server_names_init(struct control *control)
 	struct server_names *sn = &control->server_names;
 
 	sn->control = control;
-	timed_task_init(&sn->work, &control->task_timer, on_names_work);
-	return make_names(sn, control->loop);
+	timed_task_init(&sn->work, &control->instance.timer, on_names_work);
+	return make_names(sn, control->instance.loop);
 }
 
 void
@@ -324,7 +324,7 @@ server_names_refresh(struct control *control, const struct backend *backend)
 	struct server_names *sn = &control->server_names;
 	size_t n = 0;
 
-	model_for_each_server (s, control->model) {
+	model_for_each_server (s, control->instance.model) {
 		if (!s->spec->host || (backend && s->backend != backend))
 			continue;
 		(void)want_name(sn->names, s->backend->spec, s->spec, true);
@@ -371,7 +371,7 @@ find_users(struct control *c)
 	struct names *names = c->server_names.names;
 
 	names_clear_servers(names);
-	model_for_each_server (s, c->model) {
+	model_for_each_server (s, c->instance.model) {
 		struct name *n = find_server_name(names, s);
 
 		if (n)
@@ -396,7 +396,7 @@ apply_all(struct control *c)
 		n->logged = n->renewal.error;
 		apply_name(sn, n, now_ms);
 	}
-	model_update(c->model);
+	model_update(c->instance.model);
 }
 
 void
@@ -404,11 +404,11 @@ server_names_commit(struct control *control)
 {
 	struct server_names *sn = &control->server_names;
 
-	if (!follow_resolver(sn, control->model->spec))
+	if (!follow_resolver(sn, control->instance.model->spec))
 		log_error("the name servers of [resolver] or of "
 		          "/etc/resolv.conf could not be taken; the former "
 		          "ones are asked");
-	want_names(sn->names, control->model->spec, false);
+	want_names(sn->names, control->instance.model->spec, false);
 	find_users(control);
 	if (names_count(sn->names) == 0)
 		return;
@@ -447,7 +447,7 @@ log_waiting(struct control *c)
 	struct server_names *sn = &c->server_names;
 	uint64_t now_ms = clock_now_ms();
 
-	model_for_each_server (s, c->model)
+	model_for_each_server (s, c->instance.model)
 		if (server_is_unresolved(s) &&
 		    burst_allows(&sn->errors, now_ms))
 			log_unresolved(s, find_server_name(sn->names, s));
@@ -457,7 +457,7 @@ void
 server_names_start(struct control *control)
 {
 	struct server_names *sn = &control->server_names;
-	struct model *m = control->model;
+	struct model *m = control->instance.model;
 
 	if (!follow_resolver(sn, m->spec))
 		log_error("name servers could not be taken from [resolver] or "
@@ -486,7 +486,7 @@ server_names_warn(const struct control *control, struct changes *changes)
 	const struct names *names = control->server_names.names;
 	unsigned n = 0;
 
-	model_for_each_server (s, control->model)
+	model_for_each_server (s, control->instance.model)
 		if (server_is_unresolved(s) && n++ < LOGGED_MAX)
 			changes_add(changes, true,
 			    "server %s/%s is in maintenance: its name '%s' is "

@@ -132,7 +132,7 @@ hold_places(struct session_receiver *r, struct named *name, uint32_t n)
 	while (name->held > n)
 		release_place(name);
 	if (fewer && name->frontend)
-		acceptors_resume(&r->control->proxy);
+		acceptors_resume(&r->control->instance.proxy);
 }
 
 static void
@@ -171,7 +171,7 @@ take_later(struct session_receiver *r, struct handover *m)
 static void
 take_sources(struct session_receiver *r, struct handover *m)
 {
-	sources_take(r->control->model, m->text);
+	sources_take(r->control->instance.model, m->text);
 }
 
 static void
@@ -190,7 +190,8 @@ take_closed(struct session_receiver *r, struct handover *m)
 	struct closed_session closed;
 
 	if (!r->closed)
-		r->closed = closed_ring_take(&r->control->proxy.closed);
+		r->closed =
+		    closed_ring_take(&r->control->instance.proxy.closed);
 	if (r->closed && closed_image_decode(m->data, m->size, &closed))
 		closed_ring_put(r->closed, &closed);
 }
@@ -203,7 +204,7 @@ static struct pool *
 pool_for(const struct control *c, const struct frontend *f)
 {
 	const struct frontend *now =
-	    model_find_frontend(c->model, f->spec->name);
+	    model_find_frontend(c->instance.model, f->spec->name);
 
 	return now ? pools_of(c->pools, now) : pools_at(c->pools, 0);
 }
@@ -245,7 +246,8 @@ adopt_session(
 		handover_drop(m);
 		return false;
 	}
-	if (!session_adopt(&r->control->proxy, &image, m->fds, &as, err))
+	if (!session_adopt(
+	        &r->control->instance.proxy, &image, m->fds, &as, err))
 		return false;
 	/* The places are the session's now. */
 	if (as.held)
@@ -269,7 +271,7 @@ note_refused(struct session_receiver *r, const char *why)
 static void
 expect(struct session_receiver *r, uint32_t n)
 {
-	struct proxy *proxy = &r->control->proxy;
+	struct proxy *proxy = &r->control->instance.proxy;
 	uint32_t before = atomic_load_relaxed(&proxy->expected);
 
 	(void)atomic_swap_seq(&proxy->expected, n); /* [P12] */
@@ -280,7 +282,8 @@ expect(struct session_receiver *r, uint32_t n)
 static void
 take_session(struct session_receiver *r, struct handover *m)
 {
-	uint32_t expected = atomic_load_relaxed(&r->control->proxy.expected);
+	uint32_t expected =
+	    atomic_load_relaxed(&r->control->instance.proxy.expected);
 	struct err err;
 
 	if (adopt_session(r, m, &err))
@@ -336,7 +339,7 @@ on_accept_deadline(struct timed_task *task, uint64_t now_ms)
 static double
 longest_pause_ms(const struct session_receiver *r, double share)
 {
-	const struct histogram *pauses = &r->control->proxy.pauses;
+	const struct histogram *pauses = &r->control->instance.proxy.pauses;
 
 	return (double)histogram_quantile_ns(pauses, share) / 1e6;
 }
@@ -349,9 +352,9 @@ end_receiver(struct session_receiver *r)
 	if (r->channel < 0)
 		return;
 	begin_to_accept(r);
-	ev_io_stop(c->loop, &r->io);
-	ev_timer_stop(c->loop, &r->tick);
-	ev_ref(c->loop);
+	ev_io_stop(c->instance.loop, &r->io);
+	ev_timer_stop(c->instance.loop, &r->tick);
+	ev_ref(c->instance.loop);
 	close(r->channel);
 	r->channel = -1;
 	r->status.left = 0;
@@ -412,7 +415,7 @@ take_message(struct session_receiver *r)
 static bool
 window_is_full(const struct session_receiver *r)
 {
-	const struct proxy *proxy = &r->control->proxy;
+	const struct proxy *proxy = &r->control->instance.proxy;
 
 	return proxy->adopted - atomic_load_relaxed(&proxy->adopted_turns) >=
 	       RECEIVER_WINDOW;
@@ -426,8 +429,8 @@ take_messages(struct session_receiver *r)
 	while (!window_is_full(r))
 		if (!take_message(r) || clock_now_ns() >= until_ns)
 			return;
-	ev_io_stop(r->control->loop, &r->io);
-	ev_timer_again(r->control->loop, &r->tick);
+	ev_io_stop(r->control->instance.loop, &r->io);
+	ev_timer_again(r->control->instance.loop, &r->tick);
 }
 
 static void
@@ -468,7 +471,7 @@ session_receiver_new(struct control *control, int channel)
 		return NULL;
 	}
 	r->control = control;
-	r->model = control->model;
+	r->model = control->instance.model;
 	r->channel = channel;
 	if (!list_names(r)) {
 		names_known_free(&r->names);
@@ -478,14 +481,15 @@ session_receiver_new(struct control *control, int channel)
 		return NULL;
 	}
 	model_pin(r->model);
-	timed_task_init(&r->accept, &control->task_timer, on_accept_deadline);
+	timed_task_init(
+	    &r->accept, &control->instance.timer, on_accept_deadline);
 	timed_task_schedule(&r->accept, clock_now_ms() + RECEIVER_ACCEPT_MS);
 	ev_io_init(&r->io, receiver_on_channel, channel, EV_READ | EV_WRITE);
 	r->io.data = r;
 	ev_timer_init(&r->tick, receiver_on_tick, 0, RECEIVER_TICK_MS / 1e3);
 	r->tick.data = r;
-	ev_io_start(control->loop, &r->io);
-	ev_unref(control->loop);
+	ev_io_start(control->instance.loop, &r->io);
+	ev_unref(control->instance.loop);
 	return r;
 }
 
@@ -522,10 +526,10 @@ session_receiver_status(const struct session_receiver *receiver)
 	if (!receiver)
 		return status;
 	status = receiver->status;
-	pauses = &receiver->control->proxy.pauses;
+	pauses = &receiver->control->instance.proxy.pauses;
 	status.pause_p999_ns = histogram_quantile_ns(pauses, 0.999);
 	status.pause_max_ns = atomic_load_relaxed(&pauses->max_ns);
 	status.long_pauses =
-	    atomic_load_relaxed(&receiver->control->proxy.long_pauses);
+	    atomic_load_relaxed(&receiver->control->instance.proxy.long_pauses);
 	return status;
 }

@@ -117,7 +117,7 @@ collect_counts(struct session_sender *s)
 
 	if (!text_out_open(&out))
 		return false;
-	model_for_each_server (v, s->control->model) {
+	model_for_each_server (v, s->control->instance.model) {
 		uint32_t n = backend_own_sessions(v);
 		uint32_t number =
 		    successor_find(s->to, successor_server_line(v, line));
@@ -125,7 +125,7 @@ collect_counts(struct session_sender *s)
 		if (number > 0)
 			fprintf(out.stream, "%u %u\n", number, n);
 	}
-	model_for_each_frontend (f, s->control->model) {
+	model_for_each_frontend (f, s->control->instance.model) {
 		uint32_t number =
 		    successor_find(s->to, successor_frontend_line(f, line));
 
@@ -145,7 +145,7 @@ collect_sums(struct session_sender *s)
 	if (!text_out_open(&out))
 		return false;
 	if (!counters_write_numbered(
-	        &s->counters, s->control->model, s->to, out.stream)) {
+	        &s->counters, s->control->instance.model, s->to, out.stream)) {
 		if (text_out_close(&out))
 			free(out.text);
 		return false;
@@ -173,7 +173,7 @@ send_sums(struct session_sender *s, uint64_t now_ms)
 static void
 release_passed(struct session_sender *s)
 {
-	model_for_each_server (v, s->control->model)
+	model_for_each_server (v, s->control->instance.model)
 		backend_release_passed(v);
 }
 
@@ -231,7 +231,7 @@ static int
 send_after_sessions(struct session_sender *s, bool *ret_full)
 {
 	int rc = sources_sent_step(
-	    &s->sources, s->control->model, s->channel, ret_full);
+	    &s->sources, s->control->instance.model, s->channel, ret_full);
 
 	return rc < 0 ? rc : closed_sent_step(&s->closed, s->channel, ret_full);
 }
@@ -246,7 +246,8 @@ send_last_rest(struct session_sender *s)
 
 	/* A round that is under way, and the last one. */
 	for (int i = 0; i < 2; i++) {
-		closed_sent_begin(&s->closed, &s->control->proxy.closed);
+		closed_sent_begin(
+		    &s->closed, &s->control->instance.proxy.closed);
 		while (send_after_sessions(s, &full) == -EAGAIN)
 			if (full && poll(&channel, 1, LAST_SUMS_MS) <= 0)
 				return;
@@ -263,7 +264,7 @@ send_passed(struct session_sender *s)
 	/* Sessions of a process before this one are at its servers as well. */
 	m.kind = HANDOVER_PASSED;
 	snprintf(m.text, sizeof(m.text), "%u",
-	    proxy_sessions(&s->control->proxy) + left);
+	    proxy_sessions(&s->control->instance.proxy) + left);
 	return send_text(s, &m);
 }
 
@@ -317,7 +318,7 @@ on_their_way(struct session_sender *s, uint64_t now_ms)
 static void
 tell_some(struct session_sender *s, uint64_t now_ms)
 {
-	struct proxy *proxy = &s->control->proxy;
+	struct proxy *proxy = &s->control->instance.proxy;
 	uint32_t n = on_their_way(s, now_ms), room;
 
 	room = n < SENDER_WINDOW ? SENDER_WINDOW - n : 0;
@@ -335,7 +336,7 @@ static void
 end_pass(struct session_sender *s, uint64_t now_ms)
 {
 	uint32_t passed = atomic_load_relaxed(&s->to->passed);
-	uint32_t left = proxy_sessions(&s->control->proxy);
+	uint32_t left = proxy_sessions(&s->control->instance.proxy);
 
 	(void)collect_counts(s);
 	s->sums_ms = now_ms;
@@ -354,7 +355,8 @@ end_pass(struct session_sender *s, uint64_t now_ms)
 	if (!s->settled || left == 0 || s->pause_ms > 8 * SENDER_PAUSE_MIN_MS)
 		end_sending(s, false);
 	if (!s->settled)
-		closed_sent_begin(&s->closed, &s->control->proxy.closed);
+		closed_sent_begin(
+		    &s->closed, &s->control->instance.proxy.closed);
 	s->at = 0;
 	s->passed = passed;
 	s->wait_ms = now_ms + s->pause_ms;
@@ -364,7 +366,7 @@ static void
 sender_on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	struct session_sender *s = timer->data;
-	struct proxy *proxy = &s->control->proxy;
+	struct proxy *proxy = &s->control->instance.proxy;
 	uint64_t now_ms = clock_now_ms();
 	bool full;
 
@@ -423,8 +425,8 @@ begin_passes(struct session_sender *s)
 	if (send_lines(s, &s->later) && send_sums(s, clock_now_ms()) &&
 	    send_lines(s, &s->counts))
 		(void)announce(s);
-	atomic_store_release(&c->proxy.successor, s->to); /* [P41] */
-	s->queued = proxy_list_queued(&c->proxy, &s->queued_n);
+	atomic_store_release(&c->instance.proxy.successor, s->to); /* [P41] */
+	s->queued = proxy_list_queued(&c->instance.proxy, &s->queued_n);
 }
 
 /* The successor is gone, or says what it should not.  The sessions that it
@@ -432,8 +434,8 @@ begin_passes(struct session_sender *s)
 static void
 give_up_sending(struct session_sender *s)
 {
-	ev_io_stop(s->control->loop, &s->io);
-	ev_timer_stop(s->control->loop, &s->tick);
+	ev_io_stop(s->control->instance.loop, &s->io);
+	ev_timer_stop(s->control->instance.loop, &s->tick);
 	end_sending(s, true);
 }
 
@@ -508,8 +510,8 @@ session_sender_new(struct control *control, int channel, char *later,
 	ev_timer_init(&s->tick, sender_on_tick, SENDER_TICK_MS / 1e3,
 	    SENDER_TICK_MS / 1e3);
 	s->io.data = s->tick.data = s;
-	ev_io_start(control->loop, &s->io);
-	ev_timer_start(control->loop, &s->tick);
+	ev_io_start(control->instance.loop, &s->io);
+	ev_timer_start(control->instance.loop, &s->tick);
 	return s;
 }
 
@@ -518,8 +520,8 @@ session_sender_stop(struct session_sender *sender)
 {
 	if (!sender)
 		return;
-	ev_io_stop(sender->control->loop, &sender->io);
-	ev_timer_stop(sender->control->loop, &sender->tick);
+	ev_io_stop(sender->control->instance.loop, &sender->io);
+	ev_timer_stop(sender->control->instance.loop, &sender->tick);
 }
 
 void

@@ -101,7 +101,7 @@ set_source_take(struct control *control, const struct set_spec *set)
 	list_init(&source->node);
 	source->control = control;
 	source->users = 1;
-	timed_task_init(&source->confirm, &control->task_timer, on_confirm);
+	timed_task_init(&source->confirm, &control->instance.timer, on_confirm);
 	if (!copy_source(set, &source->what)) {
 		source_free(source);
 		return NULL;
@@ -265,7 +265,7 @@ transfers(struct control *control, struct err *err)
 {
 	struct curl_loop **curl = &control->sets.curl;
 
-	if (!*curl && curl_loop_new(control->loop, curl) < 0)
+	if (!*curl && curl_loop_new(control->instance.loop, curl) < 0)
 		err_oom(err);
 	return *curl;
 }
@@ -274,7 +274,7 @@ static struct discovery *
 open_over_http(struct set_source *source, const struct discovery_owner *owner,
     struct err *err)
 {
-	struct ev_loop *loop = source->control->loop;
+	struct ev_loop *loop = source->control->instance.loop;
 	struct discovery_settings settings = set_spec_settings(&source->what);
 	struct curl_loop *curl = transfers(source->control, err);
 
@@ -296,7 +296,8 @@ open_kind(struct set_source *source, const struct discovery_owner *owner,
 	err_oom(err);
 	switch (what->kind) {
 	case DISCOVERY_FILE:
-		return discovery_file_new(c->loop, what->source, owner, err);
+		return discovery_file_new(
+		    c->instance.loop, what->source, owner, err);
 	case DISCOVERY_DNS:
 		if (!discovery_name_read(what->source, &name, err))
 			return NULL;

@@ -150,7 +150,7 @@ plan_set(struct server_set *set, const struct set_spec *spec)
 static bool
 plan_sets(struct control *c)
 {
-	const struct spec *spec = c->model->spec;
+	const struct spec *spec = c->instance.model->spec;
 	bool any = false;
 
 	for (size_t i = 0; i < spec->backends_n; i++) {
@@ -295,7 +295,7 @@ sets_begin(struct control *control, struct spec *spec, struct err *err)
 	list_init(&sets->sources);
 	list_init(&sets->sets);
 	list_init(&sets->coming);
-	timed_task_init(&sets->work, &control->task_timer, on_sets_work);
+	timed_task_init(&sets->work, &control->instance.timer, on_sets_work);
 	if (!prepare_sets(control, spec, false)) {
 		sets_cancel(control);
 		return err_oom(err);

@@ -31,7 +31,7 @@ set_facts_fill(const struct control *c, const struct server_set *set,
     struct set_facts *ret)
 {
 	const struct set_source *source = set->source;
-	const struct set_spec *spec = spec_of_set(c->model->spec, set);
+	const struct set_spec *spec = spec_of_set(c->instance.model->spec, set);
 	size_t used = set_members_used(&set->members);
 	/* Members beyond max, or reported twice. */
 	size_t beyond =

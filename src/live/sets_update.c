@@ -144,8 +144,8 @@ warn_of_descriptors(struct control *c)
 	struct err err;
 
 	/* Sessions got their descriptors at the start. */
-	if (!limits_suffice(
-	        &c->budget, c->model->spec, "the servers of its sets", &err))
+	if (!limits_suffice(&c->budget, c->instance.model->spec,
+	        "the servers of its sets", &err))
 		log_limited(&limit, LOG_LEVEL_WARNING, "%s", err.text);
 }
 
@@ -166,21 +166,21 @@ is_due(struct control *c, const struct backend_spec *b)
 static bool
 prepare_backend(struct control *c, size_t at, struct backend_change *ret_change)
 {
-	struct spec *spec = c->model->spec;
+	struct spec *spec = c->instance.model->spec;
 	struct backend_spec *b = &spec->backends[at];
 	struct server_spec **list;
 	size_t n;
 
 	return sets_list_servers(c, spec, b, &list, &n) &&
-	       backend_change_prepare(
-	           ret_change, c->model->backends[at], list, n, b->singles_n);
+	       backend_change_prepare(ret_change,
+	           c->instance.model->backends[at], list, n, b->singles_n);
 }
 
 /* Makes the changes of all backends. */
 static bool
 make_changes(struct transition *t)
 {
-	const struct spec *spec = t->control->model->spec;
+	const struct spec *spec = t->control->instance.model->spec;
 
 	for (size_t i = 0; i < spec->backends_n; i++) {
 		if (!is_due(t->control, &spec->backends[i]))
@@ -204,7 +204,8 @@ sets_apply_next(struct control *control)
 	    .control = c,
 	    .errors = &errors,
 	    .make_changes = make_changes,
-	    .servers = calloc(c->model->spec->backends_n, sizeof(*t.servers))};
+	    .servers = calloc(
+	        c->instance.model->spec->backends_n, sizeof(*t.servers))};
 
 	err_list_init(&errors);
 	if (t.servers && transition_prepare(&t)) {

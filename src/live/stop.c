@@ -33,7 +33,7 @@ report_phase(struct control *c, uint64_t now_ms, bool entered, uint64_t more_ms)
 	    sizeof(texts) / sizeof(texts[0]) == KILLING + 1, "phases");
 	uint64_t left_ms =
 	    now_ms < c->phase_ends_ms ? c->phase_ends_ms - now_ms : 0;
-	uint32_t n = proxy_sessions(&c->proxy) +
+	uint32_t n = proxy_sessions(&c->instance.proxy) +
 	             session_receiver_status(c->receiver).left;
 	char status[128];
 
@@ -50,7 +50,7 @@ report_phase(struct control *c, uint64_t now_ms, bool entered, uint64_t more_ms)
 static void
 enter_phase(struct control *c, enum phase phase, uint64_t for_ms)
 {
-	const struct global_spec *global = &c->model->spec->global;
+	const struct global_spec *global = &c->instance.model->spec->global;
 	uint64_t now_ms = clock_now_ms();
 
 	c->phase = phase;
@@ -76,10 +76,10 @@ enter_leaving(struct control *c, uint64_t delay_ms)
 static void
 begin_stop_drain(struct control *c)
 {
-	const struct global_spec *global = &c->model->spec->global;
+	const struct global_spec *global = &c->instance.model->spec->global;
 	uint64_t drain_ms = global->drain_timeout_ms;
 	uint64_t idle_ms = global->drain_idle_timeout_ms;
-	uint32_t n = proxy_sessions(&c->proxy);
+	uint32_t n = proxy_sessions(&c->instance.proxy);
 	char limit[TEXT_DURATION_SIZE], idle[TEXT_DURATION_SIZE];
 
 	event_add(EVENT_STOP, LOG_LEVEL_INFO, NULL, NULL,
@@ -87,7 +87,7 @@ begin_stop_drain(struct control *c)
 	    "their last byte; a second signal stops at once",
 	    n, text_s(n), text_duration(drain_ms, limit),
 	    text_duration(idle_ms < drain_ms ? idle_ms : drain_ms, idle));
-	proxy_end_idle(&c->proxy, idle_ms, drain_ms);
+	proxy_end_idle(&c->instance.proxy, idle_ms, drain_ms);
 	enter_phase(c, DRAINING, drain_ms);
 }
 
@@ -101,7 +101,7 @@ enter_draining(struct control *c)
 static void
 enter_killing(struct control *c)
 {
-	uint32_t n = proxy_sessions(&c->proxy);
+	uint32_t n = proxy_sessions(&c->instance.proxy);
 
 	listeners_stop(c->listeners);
 	if (n > 0)
@@ -127,7 +127,7 @@ has_finished(const struct control *c, uint64_t now_ms)
 	if (c->phase == KILLING && now_ms >= c->phase_ends_ms)
 		return true;
 	return listeners_stopped(c->listeners) &&
-	       proxy_sessions(&c->proxy) == 0;
+	       proxy_sessions(&c->instance.proxy) == 0;
 }
 
 static void
@@ -142,9 +142,9 @@ run_stop_step(struct timed_task *task, uint64_t now_ms)
 		enter_killing(c);
 	}
 	if (c->phase == KILLING)
-		proxy_note_all(&c->proxy, NOTE_KILL);
+		proxy_note_all(&c->instance.proxy, NOTE_KILL);
 	if (has_finished(c, now_ms)) {
-		ev_break(c->loop, EVBREAK_ALL);
+		ev_break(c->instance.loop, EVBREAK_ALL);
 		return;
 	}
 	if (now_ms >= c->status_ms)
@@ -156,14 +156,15 @@ void
 stop_on_signal(struct ev_loop *loop, ev_signal *signal, int events)
 {
 	struct control *c = signal->data;
-	uint64_t delay_ms = c->model->spec->global.shutdown_delay_ms;
+	uint64_t delay_ms = c->instance.model->spec->global.shutdown_delay_ms;
 
 	(void)loop;
 	(void)events;
 	if (c->phase == RUNNING) {
 		if (c->upgrade)
 			c->linger_ms = clock_now_ms() + LINGER_MS;
-		timed_task_init(&c->stopping, &c->task_timer, run_stop_step);
+		timed_task_init(
+		    &c->stopping, &c->instance.timer, run_stop_step);
 		if (delay_ms > 0)
 			enter_leaving(c, delay_ms);
 		else
@@ -181,10 +182,11 @@ stop_for_successor(struct control *control)
 	struct control *c = control;
 
 	listeners_leave(c->listeners);
-	timed_task_init(&c->stopping, &c->task_timer, run_stop_step);
+	timed_task_init(&c->stopping, &c->instance.timer, run_stop_step);
 	c->has_left = true;
 	c->linger_ms = UINT64_MAX;
-	enter_phase(c, DRAINING, c->model->spec->global.drain_timeout_ms);
+	enter_phase(
+	    c, DRAINING, c->instance.model->spec->global.drain_timeout_ms);
 	timed_task_schedule(&c->stopping, clock_now_ms() + STOP_TICK_MS);
 }
 
@@ -194,6 +196,6 @@ stop_when_settled(struct control *control)
 	struct control *c = control;
 
 	c->linger_ms = clock_now_ms() + LINGER_MS;
-	if (proxy_sessions(&c->proxy) > 0)
+	if (proxy_sessions(&c->instance.proxy) > 0)
 		begin_stop_drain(c);
 }

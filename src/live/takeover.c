@@ -225,7 +225,7 @@ takeover_accept(struct control *control, enum takeover then)
 {
 	const struct control_follower *follower = &control->follower;
 
-	acceptors_begin(&control->proxy, then);
+	acceptors_begin(&control->instance.proxy, then);
 	if (follower->enter)
 		follower->enter(follower->arg);
 }
@@ -279,14 +279,14 @@ void
 takeover_ready(
     struct control *control, bool (*is_known)(const struct control *control))
 {
-	struct ev_loop *loop = control->loop;
+	struct ev_loop *loop = control->instance.loop;
 
 	if (takeover.channel == 0)
 		return;
 	(void)fcntl(takeover.channel, F_SETFL, O_NONBLOCK);
 	takeover.control = control;
 	takeover.is_known = is_known;
-	timed_task_init(&takeover.wait, &control->task_timer, send_ready);
+	timed_task_init(&takeover.wait, &control->instance.timer, send_ready);
 	send_ready(&takeover.wait, clock_now_ms());
 	ev_io_init(&takeover.left, on_left, takeover.channel, EV_READ);
 	takeover.left.data = control;

@@ -54,9 +54,9 @@ prepare_model(struct transition *t)
 
 	/* Reclaim old models now, so that a thousand changes in a row do not
 	 * keep a thousand models. */
-	(void)model_reclaim(c->model);
+	(void)model_reclaim(c->instance.model);
 	t->spec = NULL;
-	t->model = model_new(spec, c->grace, c->model);
+	t->model = model_new(spec, c->instance.grace, c->instance.model);
 	err_oom(&err);
 	if (t->model)
 		server_names_prepare(c, t->model);
@@ -79,10 +79,10 @@ publish_model(struct transition *t)
 {
 	struct control *c = t->control;
 
-	model_publish(t->model, c->model);
+	model_publish(t->model, c->instance.model);
 	checker_commit(c->checker);
-	c->model = t->model;
-	log_messages_to(&c->model->messages);
+	c->instance.model = t->model;
+	log_messages_to(&c->instance.model->messages);
 	server_names_commit(c);
 }
 
@@ -140,7 +140,7 @@ commit_listeners(struct transition *t)
 
 	listeners_commit(c->listeners, c->pools, t->changes);
 	/* Some wait because of the limits of the former frontend. */
-	acceptors_resume(&c->proxy);
+	acceptors_resume(&c->instance.proxy);
 }
 
 /* -- admin sockets and the HTTP port -- */
@@ -186,7 +186,8 @@ remember_closed(struct transition *t)
 	uint32_t n = t->model->spec->global.closed_sessions;
 
 	if (n != t->before->spec->global.closed_sessions &&
-	    !closed_rings_resize(&c->proxy.closed, n, c->grace))
+	    !closed_rings_resize(
+	        &c->instance.proxy.closed, n, c->instance.grace))
 		changes_add(t->changes, true,
 		    "out of memory: fewer than %u closed sessions are "
 		    "remembered",

@@ -133,22 +133,23 @@ follow_pools(struct transition *t)
 
 	if (!has_server(t, has_tls))
 		return;
-	config_follow_servers(c->model->spec);
-	pools_follow(c->pools, c->model->spec);
+	config_follow_servers(c->instance.model->spec);
+	pools_follow(c->pools, c->instance.model->spec);
 }
 
 static void
 update_lineups(struct transition *t)
 {
 	for_each_change(c, t) backend_change_fini(c);
-	model_update(t->control->model);
+	model_update(t->control->instance.model);
 }
 
 static void
 follow_files(struct transition *t)
 {
 	/* A server may be the first that needs a context of its section. */
-	tls_watch_follow(&t->control->tls_watch, t->control->model->spec);
+	tls_watch_follow(
+	    &t->control->tls_watch, t->control->instance.model->spec);
 }
 
 /* -- all parts -- */

@@ -94,7 +94,7 @@ enter_upgrade_state(struct upgrade *u, enum upgrade_state to)
 static void
 stop_watching(struct upgrade *u)
 {
-	struct ev_loop *loop = u->control->loop;
+	struct ev_loop *loop = u->control->instance.loop;
 
 	ev_io_stop(loop, &u->io);
 	ev_child_stop(loop, &u->child);
@@ -187,7 +187,7 @@ on_settled(void *arg, uint32_t passed, bool lost)
 {
 	struct upgrade *u = arg;
 	struct control *c = u->control;
-	uint32_t left = proxy_sessions(&c->proxy);
+	uint32_t left = proxy_sessions(&c->instance.proxy);
 	char limit[TEXT_DURATION_SIZE], rest[120] = "";
 
 	if (left > 0)
@@ -195,7 +195,8 @@ on_settled(void *arg, uint32_t passed, bool lost)
 		    "; %u session%s of process %d may end within %s", left,
 		    text_s(left), (int)getpid(),
 		    text_duration(
-		        c->model->spec->global.drain_timeout_ms, limit));
+		        c->instance.model->spec->global.drain_timeout_ms,
+		        limit));
 	snprintf(u->result.text, sizeof(u->result.text),
 	    "process %d has %s %zu listening socket%s and %u session%s%s%s",
 	    (int)u->other.pid, lost ? "ended with" : "taken over", u->handed.n,
@@ -253,8 +254,8 @@ commit_upgrade(struct upgrade *u)
 	if (c->follower.leave)
 		c->follower.leave(c->follower.arg);
 	stop_for_successor(c);
-	ev_io_stop(c->loop, &u->io);
-	ev_child_stop(c->loop, &u->child);
+	ev_io_stop(c->instance.loop, &u->io);
+	ev_child_stop(c->instance.loop, &u->child);
 	timed_task_cancel(&u->deadline);
 	if (u->takes_sessions) {
 		c->sender = session_sender_new(
@@ -290,8 +291,8 @@ send_handover(struct upgrade *u)
 		} else {
 			m.kind = HANDOVER_COMMIT;
 			snprintf(m.text, sizeof(m.text), "%" PRIu32 " %" PRIu32,
-			    proxy_numbers_end(&u->control->proxy),
-			    proxy_sessions(&u->control->proxy));
+			    proxy_numbers_end(&u->control->instance.proxy),
+			    proxy_sessions(&u->control->instance.proxy));
 		}
 		rc = handover_send(u->other.channel, &m);
 		if (rc != 0)
@@ -341,7 +342,7 @@ on_closed(struct upgrade *u)
 	static struct handover m;
 
 	if (u->other.is_child)
-		ev_io_stop(u->control->loop, &u->io);
+		ev_io_stop(u->control->instance.loop, &u->io);
 	else if (!tells_failure(u, receive_answer(u, &m), &m))
 		fail_upgrade(u, "process %d has ended before it served",
 		    (int)u->other.pid);
@@ -527,8 +528,9 @@ upgrade_begin(struct control *control, const char *path, struct err *err)
 	u->other.channel = u->unconfirmed = -1;
 	ev_init(&u->io, upgrade_on_channel);
 	ev_init(&u->child, on_child);
-	timed_task_init(&u->deadline, &c->task_timer, on_upgrade_deadline);
-	timed_task_init(&u->confirmation, &c->task_timer, await_confirmation);
+	timed_task_init(&u->deadline, &c->instance.timer, on_upgrade_deadline);
+	timed_task_init(
+	    &u->confirmation, &c->instance.timer, await_confirmation);
 	if (!collect_all(u, err) || !upgrade_reach(&u->other, path, err)) {
 		stop_watching(u);
 		free(u);
@@ -537,10 +539,10 @@ upgrade_begin(struct control *control, const char *path, struct err *err)
 	c->upgrade = u;
 	u->io.data = u->child.data = u;
 	ev_io_set(&u->io, u->other.channel, EV_READ | EV_WRITE);
-	ev_io_start(c->loop, &u->io);
+	ev_io_start(c->instance.loop, &u->io);
 	if (u->other.is_child) {
 		ev_child_set(&u->child, u->other.pid, 0);
-		ev_child_start(c->loop, &u->child);
+		ev_child_start(c->instance.loop, &u->child);
 	}
 	timed_task_schedule(&u->deadline, clock_now_ms() + UPGRADE_WAIT_MS);
 	return u;
