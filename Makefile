@@ -28,8 +28,8 @@ B           := build/$(MODE)
 # that it may use, for each the uppermost ones.  check-layers compares the
 # includes with this table.  A unit test links only its own layer and those below,
 # so an upward call is a link error as well.
-LAYERS      := import admin http commands stats live handover listeners pools watch process proxy \
-	config check balance model lf resolve acl tls loop net base
+LAYERS      := import admin http commands stats live orders handover listeners pools watch process \
+	proxy config check balance model lf resolve acl tls loop net base
 below        = $(filter $(1) $(foreach f,$(1),$(BELOW_$(f))),$(LAYERS))
 BELOW_base  :=
 BELOW_net   := base
@@ -48,7 +48,8 @@ BELOW_watch   := $(call below,config)
 BELOW_pools   := $(call below,config proxy)
 BELOW_listeners := $(call below,pools)
 BELOW_handover := $(call below,process proxy)
-BELOW_live    := $(call below,handover listeners watch)
+BELOW_orders  := $(call below,handover listeners)
+BELOW_live    := $(call below,orders watch)
 BELOW_stats   := $(call below,live)
 BELOW_commands := $(call below,stats)
 BELOW_http    := $(call below,commands)

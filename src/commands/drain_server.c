@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `drain server`, `cancel drain` and `show drains`, see live/drains.h.
+ * `drain server`, `cancel drain` and `show drains`, see orders/drains.h.
  */
 #include "commands/commands.h"
 
@@ -8,8 +8,8 @@
 
 #include "commands/expiring.h"
 #include "commands/report.h"
-#include "live/drains.h"
 #include "model/backend.h"
+#include "orders/drains.h"
 
 static bool
 parse_then(struct call *call, const char *text, enum drain_then *ret_then)
@@ -63,7 +63,7 @@ drain_or_state(
 {
 	struct drain_status status;
 
-	if (control_drain_of(call->env->control, s, &status))
+	if (drains_of(&control_orders(call->env->control)->drains, s, &status))
 		return drain_order_text(&status.order, out);
 	return server_admin_name(server_own_admin(s));
 }
@@ -80,7 +80,8 @@ run_drain_server(struct call *call)
 	if (!s || !parse_order(call, &order))
 		return false;
 	before = drain_or_state(call, s, text);
-	if (!control_drain(call->env->control, s, &order, call->err))
+	if (!drains_begin(&control_orders(call->env->control)->drains, s,
+	        &order, call->err))
 		return false;
 	snprintf(what, sizeof(what), "server %s/%s state",
 	    s->backend->spec->name, s->spec->name);
@@ -98,11 +99,11 @@ run_cancel_drain(struct call *call)
 
 	if (!s)
 		return false;
-	if (!control_drain_of(call->env->control, s, &status))
+	if (!drains_of(&control_orders(call->env->control)->drains, s, &status))
 		return err_set(call->err,
 		    "Server is not being drained (use 'show drains').");
 	drain_order_text(&status.order, before);
-	(void)control_cancel_drain(call->env->control, s);
+	(void)drains_cancel(&control_orders(call->env->control)->drains, s);
 	call_audit_server(
 	    call, s, "state", before, server_admin_name(server_own_admin(s)));
 	return true;
@@ -139,7 +140,8 @@ run_show_drains(struct call *call)
 
 	report_begin(&r, call_take_json(call), call->out);
 	report_head(&r, "");
-	for (size_t i = 0; control_drain_at(call->env->control, i, &status);
+	for (size_t i = 0;
+	     drains_at(&control_orders(call->env->control)->drains, i, &status);
 	     i++)
 		put_drain(&r, &status);
 	report_end(&r);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "orders/frontend_orders.h"
 
 static const char *
 frontend_admin_name(enum frontend_admin admin)
@@ -56,7 +57,7 @@ run_enable_frontend(struct call *call)
 	if (say_if_already(
 	        call, f, FRONTEND_OPEN, "All sockets are already enabled."))
 		return true;
-	if (!control_resume_frontend(call->env->control, f, &why)) {
+	if (!frontend_resume(control_listeners(call->env->control), f, &why)) {
 		log_error(
 		    "frontend %s stays disabled: %s", f->spec->name, why.text);
 		return err_set(call->err,
@@ -79,7 +80,7 @@ run_disable_frontend(struct call *call)
 	    say_if_already(
 	        call, f, FRONTEND_PAUSED, "All sockets are already disabled."))
 		return true;
-	control_pause_frontend(call->env->control, f);
+	frontend_pause(control_listeners(call->env->control), f);
 	audit_admin(call, f, FRONTEND_OPEN);
 	return true;
 }
@@ -96,7 +97,7 @@ run_shutdown_frontend(struct call *call)
 	if (say_if_already(
 	        call, f, FRONTEND_SHUT, "Frontend was already shut down."))
 		return true;
-	control_shut_frontend(call->env->control, f);
+	frontend_shut(control_listeners(call->env->control), f);
 	audit_admin(call, f, before);
 	return true;
 }

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "commands/expiring_internal.h"
 #include "handover/later.h"
-#include "live/drains.h"
+#include "orders/drains.h"
 
 #define SETTING_COMMANDS                                                       \
 	"set server, set weight, set maxconn, set rate-limit, set pool, and "  \
@@ -494,7 +494,7 @@ expiring_end(struct expiring *expiring, struct call *call,
 	if (!begun->is_known)
 		return;
 	if (begun->setting.server) {
-		control_overrule_drain(expiring->env->control,
+		drains_overrule(&control_orders(expiring->env->control)->drains,
 		    begun->setting.server, begun->setting.of_server);
 		/* The values in the answer have to be in force. */
 		model_update(control_model(expiring->env->control));

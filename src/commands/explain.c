@@ -78,7 +78,7 @@ count_ways(const struct frontend *f, const struct explain_request *r,
 /* Finds the address of the listen, with the port that the kernel has chosen for
  * it, if it has.  Returns false if the listen is for any address. */
 static bool
-find_local(const struct control *control, const struct frontend *f,
+find_local(struct control *control, const struct frontend *f,
     const struct listen_spec *listen, struct endpoint *ret_local)
 {
 	static const uint8_t any[16];
@@ -97,7 +97,7 @@ find_local(const struct control *control, const struct frontend *f,
 
 /* Returns what is known of the client when it connects to the frontend. */
 static struct explained_client
-client_at(const struct control *control, const struct frontend *f,
+client_at(struct control *control, const struct frontend *f,
     const struct explain_request *r)
 {
 	struct explained_client c = r->client;

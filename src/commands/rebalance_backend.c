@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * `rebalance backend`, `cancel rebalance` and `show rebalances`, see
- * live/rebalance.h.
+ * orders/rebalance.h.
  */
 #include "commands/commands.h"
 
@@ -9,8 +9,8 @@
 
 #include "base/text.h"
 #include "commands/report.h"
-#include "live/rebalance.h"
 #include "model/backend.h"
+#include "orders/rebalance.h"
 
 struct options {
 	uint64_t over_ms;
@@ -128,9 +128,9 @@ run_rebalance(struct call *call)
 
 	if (!b || !parse_rebalance(call, &o))
 		return false;
-	if (o.dry_run
-	        ? !control_plan_rebalance(b, o.over_ms, &plan, call->err)
-	        : !control_rebalance(control, b, o.over_ms, &plan, call->err))
+	if (o.dry_run ? !rebalance_plan(b, o.over_ms, &plan, call->err)
+	              : !rebalance_begin(&control_orders(control)->rebalances,
+	                    b, o.over_ms, &plan, call->err))
 		return false;
 	if (!o.dry_run)
 		audit_plan(call, &plan);
@@ -148,7 +148,8 @@ run_cancel_rebalance(struct call *call)
 
 	if (!b)
 		return false;
-	if (!control_cancel_rebalance(call->env->control, b))
+	if (!rebalance_cancel(
+	        &control_orders(call->env->control)->rebalances, b))
 		return err_set(call->err,
 		    "Backend is not being rebalanced (use 'show rebalances').");
 	call_audit(call, NULL, NULL, "backend %s: rebalancing cancelled",
@@ -182,7 +183,8 @@ run_show_rebalances(struct call *call)
 
 	report_begin(&r, call_take_json(call), call->out);
 	report_head(&r, "");
-	for (size_t i = 0; control_rebalance_at(call->env->control, i, &status);
+	for (size_t i = 0; rebalance_status_at(
+	         &control_orders(call->env->control)->rebalances, i, &status);
 	     i++) {
 		put_progress(&r, &status);
 		rebalance_status_fini(&status);

@@ -13,8 +13,8 @@
 #include "commands/expiring.h"
 #include "handover/counters_lines.h"
 #include "handover/events_later.h"
-#include "live/drains.h"
 #include "live/ejections_later.h"
+#include "orders/drains.h"
 
 struct record {
 	const char *name;
@@ -38,7 +38,7 @@ write_expiring(const struct command_env *env, FILE *out)
 static void
 write_drains(const struct command_env *env, FILE *out)
 {
-	drains_write(env->control, out);
+	drains_write(&control_orders(env->control)->drains, out);
 }
 
 static void
@@ -96,7 +96,7 @@ read_drain(const struct command_env *env, char *line)
 {
 	struct err err;
 
-	if (!drains_read(env->control, line, &err))
+	if (!drains_read(&control_orders(env->control)->drains, line, &err))
 		carry_over_log_left_out(line, err.text);
 }
 

@@ -14,7 +14,10 @@ frontend_maxconn(const struct call *call, const struct frontend *f)
 {
 	uint32_t n = atomic_load_relaxed(&f->state->maxconn);
 
-	return n == FRONTEND_NO_LIMIT ? control_maxconn(call->env->control) : n;
+	return n == FRONTEND_NO_LIMIT
+	           ? session_limits_maxconn(
+	                 &control_orders(call->env->control)->limits)
+	           : n;
 }
 
 bool
@@ -28,8 +31,9 @@ run_set_maxconn_frontend(struct call *call)
 		return false;
 	before = frontend_maxconn(call, f);
 	/* A number that reaches the session limit sets no limit. */
-	control_set_frontend_maxconn(call->env->control, f,
-	    n < control_budget(call->env->control)->sessions
+	session_limits_set_frontend_maxconn(
+	    &control_orders(call->env->control)->limits, f,
+	    n < (&control_orders(call->env->control)->limits.budget)->sessions
 	        ? (uint32_t)n
 	        : FRONTEND_NO_LIMIT);
 	call_audit_number(
@@ -42,14 +46,17 @@ bool
 run_set_maxconn_global(struct call *call)
 {
 	struct control *control = call->env->control;
-	uint64_t before = control_maxconn(control), n;
+	uint64_t before =
+	             session_limits_maxconn(&control_orders(control)->limits),
+	         n;
 
 	if (!call_number(call, call_arg(call, 0), "Expects an integer value.",
-	        control_budget(control)->sessions, &n))
+	        (&control_orders(control)->limits.budget)->sessions, &n))
 		return false;
-	control_set_maxconn(control, n);
-	call_audit_number(
-	    call, before, control_maxconn(control), "global maxconn");
+	session_limits_set_maxconn(&control_orders(control)->limits, n);
+	call_audit_number(call, before,
+	    session_limits_maxconn(&control_orders(control)->limits),
+	    "global maxconn");
 	return true;
 }
 

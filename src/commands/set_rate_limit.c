@@ -31,9 +31,11 @@ run_set_rate_limit(struct call *call)
 	before = connections ? atomic_load_relaxed(&now->connect_rate)
 	                     : atomic_load_relaxed(&now->session_rate);
 	if (connections)
-		control_set_rate(control, (uint32_t)n);
+		session_limits_set_rate(
+		    &control_orders(control)->limits, (uint32_t)n);
 	else
-		control_set_session_rate(control, (uint32_t)n);
+		session_limits_set_session_rate(
+		    &control_orders(control)->limits, (uint32_t)n);
 	call_audit_number(call, before, n, "%s per second", call_arg(call, 0));
 	return true;
 }

@@ -272,7 +272,8 @@ static void
 read_limit(const struct setting_object *of, size_t now, unsigned file,
     struct setting *ret)
 {
-	size_t most = control_budget(of->env->control)->sessions;
+	size_t most =
+	    (&control_orders(of->env->control)->limits.budget)->sessions;
 	size_t configured = file > 0 && file < most ? file : most;
 
 	now = now < most ? now : most;
@@ -300,8 +301,9 @@ global_of(const struct setting_object *of)
 static void
 read_global_maxconn(const struct setting_object *of, struct setting *ret)
 {
-	read_limit(
-	    of, control_maxconn(of->env->control), global_of(of)->maxconn, ret);
+	read_limit(of,
+	    session_limits_maxconn(&control_orders(of->env->control)->limits),
+	    global_of(of)->maxconn, ret);
 }
 
 static void

@@ -7,8 +7,8 @@
 
 #include "commands/call.h"
 #include "commands/report.h"
-#include "live/capacity.h"
 #include "live/memory.h"
+#include "orders/capacity.h"
 #include "stats/pool_facts.h"
 
 /* Writes a row: how much of a limited resource is in use, and when it will be

@@ -128,9 +128,10 @@ show_capacity_row(
 }
 
 static void
-put_cost(struct report *r, const struct control *control)
+put_cost(struct report *r, struct control *control)
 {
-	struct capacity_cost cost = capacity_cost(control);
+	struct capacity_cost cost =
+	    capacity_cost(&control_orders(control)->capacity);
 
 	report_put(
 	    r, "samples", "# %" PRIu64 " samples, one every ", cost.samples);
@@ -147,7 +148,8 @@ capacity_step(void *listing, const struct command_env *env)
 	struct report *r = &l->listing.report;
 	struct capacity_row row;
 
-	if (capacity_next(env->control, &l->scan, &row)) {
+	if (capacity_next(
+	        &control_orders(env->control)->capacity, &l->scan, &row)) {
 		show_capacity_row(
 		    r, &row, (int64_t)(clock_wall_us() / 1000000));
 		return true;

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "commands/listing.h"
 #include "config/hint.h"
-#include "live/drains.h"
+#include "orders/drains.h"
 
 #define DELAY_MAX_MS INT32_MAX
 /* The longest pause between two looks at a condition.  A peer that has gone is
@@ -73,7 +73,8 @@ is_drained(struct call *call, const char *name)
 	if (!s)
 		return NEVER;
 	if (server_admin_of(s) == SERVER_READY) {
-		if (control_drain_of(call->env->control, s, &drain))
+		if (drains_of(
+		        &control_orders(call->env->control)->drains, s, &drain))
 			return NOT_YET;
 		err_set(call->err, "Server takes new sessions: it is not being "
 		                   "drained.");

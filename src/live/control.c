@@ -88,7 +88,7 @@ on_second(struct ev_loop *loop, ev_timer *timer, int events)
 	manager_reports_second(&c->reports, clock_now_ms());
 	model_tick(c->instance.model);
 	proxy_trim(&c->instance.proxy);
-	capacity_second(c);
+	capacity_second(&c->orders.capacity);
 	tls_upkeep_second(&c->tls_upkeep, c->instance.model->spec);
 	pools_second(c->pools);
 	pools_shift_sessions(c->pools);
@@ -222,16 +222,20 @@ control_new(
 	err_oom(err);
 	if (!c)
 		goto fail;
-	list_init(&c->drains);
-	list_init(&c->rebalances);
+	drains_init(&c->orders.drains, &c->instance);
+	rebalances_init(&c->orders.rebalances, &c->instance);
+	c->orders.limits.instance = &c->instance;
+	c->orders.capacity.instance = &c->instance;
+	c->orders.capacity.limits = &c->orders.limits;
 	/* A write to a peer that has gone away fails with EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
 	/* A write to a log file at the limit of its size fails with EFBIG. */
 	signal(SIGXFSZ, SIG_IGN);
 	if (!copy_files(c, files, n) ||
-	    !limits_budget(spec, takeover_sessions(), &c->budget, err))
+	    !limits_budget(
+	        spec, takeover_sessions(), &c->orders.limits.budget, err))
 		goto fail;
-	pipes = limits_pipes(spec, &c->budget);
+	pipes = limits_pipes(spec, &c->orders.limits.budget);
 	counters_set_stripes(count_all_threads(spec));
 	c->instance.loop = ev_default_loop(EVFLAG_AUTO);
 	if (c->instance.loop)
@@ -247,11 +251,11 @@ control_new(
 	c->instance.model = model_new(spec, c->instance.grace, NULL);
 	spec = NULL;
 	if (!c->instance.model ||
-	    proxy_init(&c->instance.proxy, c->budget.sessions, pipes,
-	        c->instance.model->spec->global.closed_sessions) < 0)
+	    proxy_init(&c->instance.proxy, c->orders.limits.budget.sessions,
+	        pipes, c->instance.model->spec->global.closed_sessions) < 0)
 		goto fail;
 	/* Commands that a former process has left come before the start. */
-	control_apply_limits(c);
+	session_limits_apply(&c->orders.limits);
 	model_for_each_frontend (f, c->instance.model)
 		frontend_follow_disabled(f);
 	proxy_number_from(&c->instance.proxy, takeover_first_number());
@@ -311,7 +315,9 @@ control_start(struct control *control, struct err *err)
 	    &c->instance.proxy, c->instance.grace, err);
 	if (!c->pools)
 		return false;
-	control_follow_limits(c);
+	c->orders.capacity.listeners = c->listeners;
+	c->orders.capacity.pools = c->pools;
+	session_limits_follow(&c->orders.limits);
 	/* The predecessor accepts until it sends LEFT. */
 	if (takeover_under_way())
 		acceptors_wait(&c->instance.proxy);
@@ -329,10 +335,11 @@ control_start(struct control *control, struct err *err)
 	sets_start(c);
 	log_info("up to %u session%s%s: %d of %zu descriptors each, %zu for "
 	         "listeners, checks and threads, %zu in reserve",
-	    c->budget.sessions, text_s(c->budget.sessions),
+	    c->orders.limits.budget.sessions,
+	    text_s(c->orders.limits.budget.sessions),
 	    c->instance.model->spec->global.maxconn > 0 ? " (maxconn)" : "",
-	    LIMITS_PER_SESSION, c->budget.descriptors, c->budget.own,
-	    c->budget.reserve);
+	    LIMITS_PER_SESSION, c->orders.limits.budget.descriptors,
+	    c->orders.limits.budget.own, c->orders.limits.budget.reserve);
 	event_add(EVENT_START, LOG_LEVEL_INFO, NULL, NULL, "ready");
 	/* In a takeover, the manager is told when the predecessor has
 	 * left. */
@@ -364,8 +371,8 @@ control_free(struct control *control)
 	session_sender_stop(c->sender);
 	session_receiver_free(c->receiver);
 	control_reload_fini(c);
-	drains_free(c);
-	rebalances_free(c);
+	drains_fini(&c->orders.drains);
+	rebalances_fini(&c->orders.rebalances);
 	section_watch_fini(&c->tls_watch);
 	section_watch_fini(&c->list_watch);
 	tls_upkeep_fini(&c->tls_upkeep);
@@ -423,8 +430,8 @@ control_proxy(struct control *control)
 	return &control->instance.proxy;
 }
 
-const struct listeners *
-control_listeners(const struct control *control)
+struct listeners *
+control_listeners(struct control *control)
 {
 	return control->listeners;
 }
@@ -449,10 +456,10 @@ control_draining(const struct control *control)
 	return control->phase >= DRAINING;
 }
 
-const struct budget *
-control_budget(const struct control *control)
+struct orders *
+control_orders(struct control *control)
 {
-	return &control->budget;
+	return &control->orders;
 }
 
 struct task_timer *

@@ -31,6 +31,7 @@
 #include "check/checker.h"
 #include "config/diff.h"
 #include "model/model.h"
+#include "orders/orders.h"
 #include "pools/pools.h"
 #include "process/limits.h"
 
@@ -127,39 +128,10 @@ bool control_draining(const struct control *control);
 /* Returns the data plane, which the control owns. */
 struct proxy *control_proxy(struct control *control);
 /* Returns the listening sockets, which the control owns. */
-const struct listeners *control_listeners(const struct control *control);
+struct listeners *control_listeners(struct control *control);
 
-/* The operator's limits.  A limit stays in force until a reload finds that its
- * value in the file has changed.  Present sessions continue. */
-
-/* Limits the sessions.  With 0, or more than there are descriptors for, the
- * descriptors alone limit the sessions. */
-void control_set_maxconn(struct control *control, size_t maxconn);
-/* Returns the limit on sessions in force: the one that was set, or what the
- * descriptors allow. */
-size_t control_maxconn(const struct control *control);
-/* Limits the connections accepted per second.  0: no limit. */
-void control_set_rate(struct control *control, uint32_t connects_per_second);
-/* Limits the sessions started per second.  0: no limit. */
-void control_set_session_rate(
-    struct control *control, uint32_t sessions_per_second);
-/* Limits the frontend's sessions.  0: the frontend accepts none.
- * FRONTEND_NO_LIMIT: no limit. */
-void control_set_frontend_maxconn(
-    struct control *control, struct frontend *frontend, uint32_t maxconn);
-
-/* Closes the frontend to new connections.  The frontend stays closed over
- * reloads. */
-void control_pause_frontend(struct control *control, struct frontend *frontend);
-/* Opens a paused frontend.  Returns false with err set if the system refuses to
- * listen. */
-bool control_resume_frontend(struct control *control, struct frontend *frontend,
-    struct err *err) MUST_CHECK;
-/* Closes the frontend's sockets until the next reload. */
-void control_shut_frontend(struct control *control, struct frontend *frontend);
-
-/* Returns how the descriptors are divided, which bounds the sessions. */
-const struct budget *control_budget(const struct control *control);
+/* Returns the operator's orders, which the control owns. */
+struct orders *control_orders(struct control *control);
 
 /* Statistics of the control loop, since the start or control_loop_clear. */
 struct loop_status {

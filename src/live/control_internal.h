@@ -6,15 +6,13 @@
 
 #include "check/checker.h"
 #include "listeners/listeners.h"
-#include "live/capacity.h"
 #include "live/control.h"
-#include "live/drains.h"
 #include "live/manager.h"
-#include "live/rebalance.h"
 #include "live/server_followup.h"
 #include "live/server_names.h"
 #include "live/sets.h"
 #include "model/backend_servers.h"
+#include "orders/orders.h"
 #include "pools/pools.h"
 #include "process/limits.h"
 #include "proxy/instance.h"
@@ -29,11 +27,6 @@ struct session_sender;
 
 /* See control.h; in this order. */
 enum phase { RUNNING, LEAVING, DRAINING, KILLING };
-
-/* An operator's limits in place of the file's; 0: no limit. */
-struct limit_overrides {
-	struct override maxconn, connections, sessions;
-};
 
 /* See loop_stats.c. */
 struct loop_stats {
@@ -52,10 +45,8 @@ struct control {
 	struct checker *checker;
 	char **files; /* the configuration; files_n 0: from the command line */
 	size_t files_n;
-	struct budget budget;
-	struct limit_overrides overrides;
+	struct orders orders;
 	struct loop_stats loop_stats;
-	struct capacity capacity;
 	struct control_follower follower; /* prepare NULL: none */
 	struct reload_status reloads;
 	struct reload *reloading;          /* under way; NULL: none */
@@ -74,27 +65,12 @@ struct control {
 	bool has_left;          /* another process has the listening sockets */
 	bool reopened;          /* access log reopened during an upgrade */
 	struct server_followup followup;
-	struct list drains, rebalances;
 	struct timed_task stopping;
 	struct manager_reports reports;
 	ev_timer second;
 	ev_timer tidy; /* while a reload has left servers or models behind */
 	ev_signal term, interrupt, hangup, user1, user2;
 };
-
-/* Applies the limits of the present model's spec to the process and to each
- * frontend.  A limit that has not changed since the last call stays as the
- * operator has set it.  Defined in control_orders.c. */
-void control_follow_limits(struct control *control);
-
-/* Does the same before the start: nothing waits for the limits, and no
- * bandwidth is limited. */
-void control_apply_limits(struct control *control);
-
-/* Applies the bandwidth limits of the present model.  If they have changed,
- * sessions that wait take a new portion, and sessions that had no limit check
- * whether they have one now.  Defined in control_orders.c. */
-void control_follow_bandwidth(struct control *control);
 
 /* Measures the loop until it ends, without keeping it alive.  Defined in
  * loop_stats.c. */

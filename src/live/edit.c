@@ -122,8 +122,9 @@ control_add_server(struct control *control, struct backend *backend,
 	    spec->address);
 	/* The new server's check may take a descriptor.  The descriptors of
 	 * sessions were set aside at the start. */
-	if (!limits_suffice(&control->budget, control->instance.model->spec,
-	        "the servers that were added", &err))
+	if (!limits_suffice(&control->orders.limits.budget,
+	        control->instance.model->spec, "the servers that were added",
+	        &err))
 		log_limited(&limit, LOG_LEVEL_WARNING, "%s", err.text);
 	return backend->servers[b->singles_n - 1];
 }

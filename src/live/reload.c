@@ -107,16 +107,16 @@ warn_of_budget(
 	unsigned maxconn = spec->global.maxconn;
 	struct err err;
 
-	if (!limits_suffice(
-	        &c->budget, spec, "these listeners and checks", &err))
+	if (!limits_suffice(&c->orders.limits.budget, spec,
+	        "these listeners and checks", &err))
 		changes_add(changes, true, "%s", err.text);
 	if (maxconn != maxconn_before &&
-	    (maxconn > c->budget.sessions ||
-	        (maxconn == 0 && c->budget.by_maxconn)))
+	    (maxconn > c->orders.limits.budget.sessions ||
+	        (maxconn == 0 && c->orders.limits.budget.by_maxconn)))
 		changes_add(changes, true,
 		    "global: maxconn: there is room for %u sessions since the "
 		    "start; more takes a restart",
-		    c->budget.sessions);
+		    c->orders.limits.budget.sessions);
 }
 
 /* Lists the servers whose addresses commands have set.  Returns false when

@@ -144,7 +144,7 @@ warn_of_descriptors(struct control *c)
 	struct err err;
 
 	/* Sessions got their descriptors at the start. */
-	if (!limits_suffice(&c->budget, c->instance.model->spec,
+	if (!limits_suffice(&c->orders.limits.budget, c->instance.model->spec,
 	        "the servers of its sets", &err))
 		log_limited(&limit, LOG_LEVEL_WARNING, "%s", err.text);
 }

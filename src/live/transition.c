@@ -176,7 +176,7 @@ commit_follower(struct transition *t)
 static void
 follow_limits(struct transition *t)
 {
-	control_follow_limits(t->control);
+	session_limits_follow(&t->control->orders.limits);
 }
 
 static void

@@ -117,7 +117,7 @@ static void
 follow_bandwidth(struct transition *t)
 {
 	if (has_server(t, bandwidth_limits_server))
-		control_follow_bandwidth(t->control);
+		session_limits_follow_bandwidth(&t->control->orders.limits);
 }
 
 static bool

@@ -208,9 +208,10 @@ info_gather(const struct command_env *env, struct info_facts *ret_facts)
 
 	*ret_facts = (struct info_facts){
 	    .name = control_model(control)->spec->global.info_name,
-	    .descriptors = control_budget(control)->descriptors,
-	    .sessions_max = control_budget(control)->sessions,
-	    .maxconn = control_maxconn(control),
+	    .descriptors =
+	        (&control_orders(control)->limits.budget)->descriptors,
+	    .sessions_max = (&control_orders(control)->limits.budget)->sessions,
+	    .maxconn = session_limits_maxconn(&control_orders(control)->limits),
 	    .connect_rate = atomic_load_relaxed(&limits->connect_rate),
 	    .session_rate = atomic_load_relaxed(&limits->session_rate),
 	    .stopping = control_stopping(control),

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <sys/resource.h>
 
-#include "live/capacity.h"
+#include "orders/capacity.h"
 #include "process/system_facts.h"
 #include "stats/metrics_text.h"
 #include "stats/ready.h"
@@ -86,7 +86,8 @@ put_limit(FILE *out, const char *name, const char *help, int resource)
 void
 metrics_put_client(FILE *out, struct control *control)
 {
-	uint64_t descriptors = capacity_descriptors(control);
+	uint64_t descriptors =
+	    capacity_descriptors(&control_orders(control)->capacity);
 	struct system_process facts;
 	struct rusage use;
 

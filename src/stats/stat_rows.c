@@ -157,10 +157,11 @@ stat_filter_parse(const struct model *model, const char *const *args,
 }
 
 struct stat_facts
-stat_facts_read(const struct control *control)
+stat_facts_read(struct control *control)
 {
 	return (struct stat_facts){
-	    .sessions_max = control_maxconn(control),
+	    .sessions_max =
+	        session_limits_maxconn(&control_orders(control)->limits),
 	    .stopping = control_draining(control),
 	};
 }

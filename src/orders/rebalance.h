@@ -2,7 +2,7 @@
  * Rebalancing: spreads long sessions again, for example after a server has
  * returned while the other servers have all sessions.
  *
- * Servers with more than their fair share of sessions (model/fair_share.h) end
+ * Servers with more than their fair share of sessions (orders/fair_share.h) end
  * the excess, evenly over a time that the operator gives, so that the clients
  * connect again and are balanced.  A round ends sessions by these rules:
  *
@@ -32,17 +32,18 @@
  * finds its backend by name and the servers by their states.  All functions run
  * on the control thread.
  */
-#ifndef LIVE_REBALANCE_H
-#define LIVE_REBALANCE_H
+#ifndef ORDERS_REBALANCE_H
+#define ORDERS_REBALANCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/list.h"
 
 struct backend;
-struct control;
+struct instance;
 
 #define REBALANCE_OVER_MIN_MS  1000
 #define REBALANCE_OVER_MAX_MS  (30ull * 86400 * 1000)
@@ -65,33 +66,41 @@ struct rebalance_status {
 	size_t rows_n;
 };
 
-/* Fills ret_plan with what control_rebalance would do now.  The names in the
+/* All rebalancings of an instance. */
+struct rebalances {
+	struct instance *instance; /* borrowed */
+	struct list all;
+};
+
+/* Begins without a rebalancing. */
+void rebalances_init(struct rebalances *all, struct instance *instance);
+
+/* Fills ret_plan with what rebalance_begin would do now.  The names in the
  * plan are valid until the caller returns to the control loop.  Returns false
  * with err set if the backend's algorithm would send clients back to the same
  * server, or when out of memory.  Caller calls rebalance_status_fini. */
-bool control_plan_rebalance(const struct backend *backend, uint64_t over_ms,
+bool rebalance_plan(const struct backend *backend, uint64_t over_ms,
     struct rebalance_status *ret_plan, struct err *err) MUST_CHECK;
 
 /* Starts a rebalancing, in place of a running one of that backend, unless the
  * plan has no session to close.  Fills ret_plan and fails as
- * control_plan_rebalance does. */
-bool control_rebalance(struct control *control, const struct backend *backend,
+ * rebalance_plan does. */
+bool rebalance_begin(struct rebalances *all, const struct backend *backend,
     uint64_t over_ms, struct rebalance_status *ret_plan,
     struct err *err) MUST_CHECK;
 
 /* Ends the backend's rebalancing.  Returns false if none is running. */
-bool control_cancel_rebalance(
-    struct control *control, const struct backend *backend);
+bool rebalance_cancel(struct rebalances *all, const struct backend *backend);
 
 /* Fills ret_status with the i-th running rebalancing, from 0.  Returns false if
  * there is none, or when out of memory.  Caller calls rebalance_status_fini. */
-bool control_rebalance_at(
-    struct control *control, size_t i, struct rebalance_status *ret_status);
+bool rebalance_status_at(
+    struct rebalances *all, size_t i, struct rebalance_status *ret_status);
 
 /* Frees the rows. */
 void rebalance_status_fini(struct rebalance_status *status);
 
 /* Frees all rebalancings.  Called after the loop has ended. */
-void rebalances_free(struct control *control);
+void rebalances_fini(struct rebalances *all);
 
 #endif

@@ -8,9 +8,10 @@
 
 #include "base/clock.h"
 #include "handover/later.h"
-#include "live/drains_internal.h"
 #include "model/server.h"
 #include "model/server_operator.h"
+#include "proxy/instance.h"
+#include "orders/drains_internal.h"
 
 static void
 write_drain(const struct drain *d, FILE *out)
@@ -27,9 +28,9 @@ write_drain(const struct drain *d, FILE *out)
 }
 
 void
-drains_write(struct control *control, FILE *out)
+drains_write(const struct drains *drains, FILE *out)
 {
-	list_for_each (node, &control->drains)
+	list_for_each (node, &drains->all)
 		if (drain_server(drain_at_node(node)))
 			write_drain(drain_at_node(node), out);
 }
@@ -108,15 +109,15 @@ go_on_with_drain(struct drain *d, struct server *server, uint64_t fade_first)
 }
 
 bool
-drains_read(struct control *control, const char *line, struct err *err)
+drains_read(struct drains *drains, const char *line, struct err *err)
 {
-	struct server *server = later_server(line, control->instance.model);
+	struct server *server = later_server(line, drains->instance->model);
 	struct drain *d;
 
-	if (!server || drain_find(control, server->state))
+	if (!server || drain_find(drains, server->state))
 		return err_set(
 		    err, server ? "another drain is under way" : DRAIN_REMOVED);
-	d = drain_new(control, server, &(struct drain_order){.over_ms = 0});
+	d = drain_new(drains, server, &(struct drain_order){.over_ms = 0});
 	if (!d)
 		return err_oom(err);
 	d->order.over_ms = later_number(line, "over");
@@ -130,6 +131,6 @@ drains_read(struct control *control, const char *line, struct err *err)
 	d->notes_n = (uint32_t)later_number(line, "notes");
 	read_times(d, line);
 	go_on_with_drain(d, server, later_number(line, "first"));
-	model_update(control->instance.model);
+	model_update(drains->instance->model);
 	return true;
 }

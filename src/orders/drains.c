@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See drains.h.
  */
-#include "live/drains.h"
+#include "orders/drains.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +11,10 @@
 #include "base/events.h"
 #include "base/text.h"
 #include "handover/later.h"
-#include "live/drains_internal.h"
 #include "model/server.h"
 #include "model/server_operator.h"
+#include "orders/drains_internal.h"
+#include "proxy/instance.h"
 #include "proxy/session_facts.h"
 
 /* In KILLING: the interval between two scans, and the slots per scan. */
@@ -69,6 +70,13 @@ drain_share(uint32_t n, uint64_t past_ms, uint64_t whole_ms)
 	return (uint32_t)((n * past_ms + whole_ms - 1) / whole_ms);
 }
 
+void
+drains_init(struct drains *drains, struct instance *instance)
+{
+	drains->instance = instance;
+	list_init(&drains->all);
+}
+
 struct drain *
 drain_at_node(struct list *node)
 {
@@ -76,9 +84,9 @@ drain_at_node(struct list *node)
 }
 
 struct drain *
-drain_find(struct control *c, const struct server_state *state)
+drain_find(const struct drains *drains, const struct server_state *state)
 {
-	list_for_each (node, &c->drains)
+	list_for_each (node, &drains->all)
 		if (drain_at_node(node)->state == state)
 			return drain_at_node(node);
 	return NULL;
@@ -87,8 +95,7 @@ drain_find(struct control *c, const struct server_state *state)
 struct server *
 drain_server(const struct drain *d)
 {
-	struct backend *b =
-	    model_find_backend(d->control->instance.model, d->backend);
+	struct backend *b = model_find_backend(d->instance->model, d->backend);
 	struct server *s = b ? backend_find_server(b, d->server) : NULL;
 
 	return s && s->state == d->state ? s : NULL;
@@ -142,7 +149,7 @@ wait_for_sessions(struct drain *d, struct server *server, uint64_t now_ms)
 	enter_drain_phase(d, DRAIN_WAITING, now_ms);
 	server_end_fade(server);
 	/* The server leaves the lineup before its sessions are ended. */
-	model_update(d->control->instance.model);
+	model_update(d->instance->model);
 }
 
 static void
@@ -163,7 +170,7 @@ start_killing(struct drain *d, uint64_t now_ms)
 static void
 kill_some(struct drain *d, uint64_t now_ms)
 {
-	struct proxy *proxy = &d->control->instance.proxy;
+	struct proxy *proxy = &d->instance->proxy;
 	uint32_t made = slab_made(&proxy->sessions);
 	uint64_t past_ms = now_ms - d->phase_from_ms;
 	uint32_t due = drain_share(d->kill_n, past_ms, DRAIN_KILL_MS);
@@ -244,14 +251,14 @@ static void
 on_drain_task(struct timed_task *task, uint64_t now_ms)
 {
 	struct drain *d = container_of(task, struct drain, task);
-	struct control *c = d->control;
+	struct model *const *model = &d->instance->model;
 
 	run_drain_step(d, now_ms);
-	model_update(c->instance.model);
+	model_update(*model);
 }
 
 struct drain *
-drain_new(struct control *c, const struct server *server,
+drain_new(struct drains *drains, const struct server *server,
     const struct drain_order *order)
 {
 	struct drain *d = calloc(1, sizeof(*d));
@@ -266,15 +273,15 @@ drain_new(struct control *c, const struct server *server,
 		free(d);
 		return NULL;
 	}
-	d->control = c;
+	d->instance = drains->instance;
 	d->state = server_state_ref(server->state);
 	d->order = *order;
 	d->admin_was = server_ordered_admin(server);
 	d->from_ms = clock_now_ms();
 	d->from_wall_ms = later_wall_ms();
 	d->sessions_began = sessions_left(d);
-	timed_task_init(&d->task, &c->instance.timer, on_drain_task);
-	list_append(&c->drains, &d->node);
+	timed_task_init(&d->task, &d->instance->timer, on_drain_task);
+	list_append(&drains->all, &d->node);
 	return d;
 }
 
@@ -298,17 +305,17 @@ begin_drain(struct drain *d, struct server *server)
 }
 
 bool
-control_drain(struct control *control, struct server *server,
+drains_begin(struct drains *drains, struct server *server,
     const struct drain_order *order, struct err *err)
 {
-	struct drain *before = drain_find(control, server->state), *d;
+	struct drain *before = drain_find(drains, server->state), *d;
 	bool plain = order->over_ms == 0 && order->then == DRAIN_THEN_NOTHING;
 
 	if (!plain && server_admin_of(server) == SERVER_MAINT)
 		return err_set(err,
 		    "Server is in maintenance: it takes no sessions, so there "
 		    "is nothing to be done over time.");
-	d = drain_new(control, server, order);
+	d = drain_new(drains, server, order);
 	if (!d)
 		return err_oom(err);
 	if (before) {
@@ -322,9 +329,9 @@ control_drain(struct control *control, struct server *server,
 }
 
 bool
-control_cancel_drain(struct control *control, struct server *server)
+drains_cancel(struct drains *drains, struct server *server)
 {
-	struct drain *d = drain_find(control, server->state);
+	struct drain *d = drain_find(drains, server->state);
 
 	if (!d)
 		return false;
@@ -335,10 +342,9 @@ control_cancel_drain(struct control *control, struct server *server)
 }
 
 void
-control_overrule_drain(
-    struct control *control, struct server *server, const char *what)
+drains_overrule(struct drains *drains, struct server *server, const char *what)
 {
-	struct drain *d = drain_find(control, server->state);
+	struct drain *d = drain_find(drains, server->state);
 	char why[64];
 
 	if (!d)
@@ -380,20 +386,19 @@ describe_drain(const struct drain *d, struct drain_status *ret)
 }
 
 static void
-end_drains_of_removed(struct control *c)
+end_drains_of_removed(struct drains *drains)
 {
-	list_for_each_safe (node, &c->drains)
+	list_for_each_safe (node, &drains->all)
 		if (!drain_server(drain_at_node(node)))
 			end_drain(drain_at_node(node), DRAIN_REMOVED);
 }
 
 bool
-control_drain_at(
-    struct control *control, size_t i, struct drain_status *ret_status)
+drains_at(struct drains *drains, size_t i, struct drain_status *ret_status)
 {
 	if (i == 0)
-		end_drains_of_removed(control);
-	list_for_each (node, &control->drains)
+		end_drains_of_removed(drains);
+	list_for_each (node, &drains->all)
 		if (i-- == 0) {
 			describe_drain(drain_at_node(node), ret_status);
 			return true;
@@ -402,10 +407,10 @@ control_drain_at(
 }
 
 bool
-control_drain_of(struct control *control, const struct server *server,
+drains_of(const struct drains *drains, const struct server *server,
     struct drain_status *ret_status)
 {
-	const struct drain *d = drain_find(control, server->state);
+	const struct drain *d = drain_find(drains, server->state);
 
 	if (d)
 		describe_drain(d, ret_status);
@@ -413,8 +418,8 @@ control_drain_of(struct control *control, const struct server *server,
 }
 
 void
-drains_free(struct control *control)
+drains_fini(struct drains *drains)
 {
-	list_for_each_safe (node, &control->drains)
+	list_for_each_safe (node, &drains->all)
 		free_drain(drain_at_node(node));
 }

@@ -2,11 +2,12 @@
  * State that the steps of drains (drains.c) share with the lines by which
  * another process goes on with them (drains_later.c).
  */
-#ifndef LIVE_DRAINS_INTERNAL_H
-#define LIVE_DRAINS_INTERNAL_H
+#ifndef ORDERS_DRAINS_INTERNAL_H
+#define ORDERS_DRAINS_INTERNAL_H
 
-#include "live/control_internal.h"
-#include "live/drains.h"
+#include "loop/task_timer.h"
+#include "model/server.h"
+#include "orders/drains.h"
 
 /* The longest interval at which a drain looks whether its last session has
  * ended. */
@@ -17,7 +18,7 @@
 struct drain {
 	struct list node;
 	struct timed_task task;
-	struct control *control;
+	struct instance *instance;
 	struct server_state *state; /* counted reference */
 	char *backend, *server;
 	struct drain_order order;
@@ -31,11 +32,12 @@ struct drain {
 	uint32_t next;    /* the slot to scan next */
 };
 
-/* Returns the drain of a node of control->drains. */
+/* Returns the drain of a node of drains.all. */
 struct drain *drain_at_node(struct list *node);
 
 /* Returns the drain of the server with that state, or NULL. */
-struct drain *drain_find(struct control *c, const struct server_state *state);
+struct drain *drain_find(
+    const struct drains *drains, const struct server_state *state);
 
 /* Returns the server that is drained, or NULL when a reload has removed or
  * replaced it. */
@@ -43,7 +45,7 @@ struct server *drain_server(const struct drain *d);
 
 /* Adds a drain that has not begun: it takes no step before its task is
  * scheduled.  Returns NULL when memory is short. */
-struct drain *drain_new(struct control *c, const struct server *server,
+struct drain *drain_new(struct drains *drains, const struct server *server,
     const struct drain_order *order);
 
 #endif

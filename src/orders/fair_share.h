@@ -2,8 +2,8 @@
  * Fair shares: how many of the present sessions each server would have if they
  * were spread by weight.
  */
-#ifndef MODEL_FAIR_SHARE_H
-#define MODEL_FAIR_SHARE_H
+#ifndef ORDERS_FAIR_SHARE_H
+#define ORDERS_FAIR_SHARE_H
 
 #include <stddef.h>
 #include <stdint.h>

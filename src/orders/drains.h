@@ -19,8 +19,8 @@
  *
  * All functions run on the control thread.
  */
-#ifndef LIVE_DRAINS_H
-#define LIVE_DRAINS_H
+#ifndef ORDERS_DRAINS_H
+#define ORDERS_DRAINS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,9 +28,10 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/list.h"
 #include "handover/later.h"
 
-struct control;
+struct instance;
 struct server;
 
 #define DRAIN_KILL_MS     5000
@@ -57,38 +58,47 @@ struct drain_status {
 	uint64_t left_ms; /* in FADING and KILLING */
 };
 
+/* All drains of an instance. */
+struct drains {
+	struct instance *instance; /* borrowed */
+	struct list all;
+};
+
+/* Begins without a drain. */
+void drains_init(struct drains *drains, struct instance *instance);
+
 /* Begins a drain of the server, in place of one that is under way.  Returns
  * false with err set if the order makes no sense, or when out of memory. */
-bool control_drain(struct control *control, struct server *server,
+bool drains_begin(struct drains *drains, struct server *server,
     const struct drain_order *order, struct err *err) MUST_CHECK;
 
 /* Ends the drain and restores the server's previous state.  Returns false if
  * the server is not being drained. */
-bool control_cancel_drain(struct control *control, struct server *server);
+bool drains_cancel(struct drains *drains, struct server *server);
 
 /* Ends a drain of the server because the operator has set its `what`.  The
  * server gets its whole weight back; its administrative state is not
  * touched. */
-void control_overrule_drain(
-    struct control *control, struct server *server, const char *what);
+void drains_overrule(
+    struct drains *drains, struct server *server, const char *what);
 
 /* Fills the i-th drain, from 0.  Returns false after the last one.  A call with
  * i = 0 first ends the drains of servers that a reload has removed. */
-bool control_drain_at(
-    struct control *control, size_t i, struct drain_status *ret_status);
+bool drains_at(
+    struct drains *drains, size_t i, struct drain_status *ret_status);
 
 /* Fills the drain of the server.  Returns false if the server is not being
  * drained. */
-bool control_drain_of(struct control *control, const struct server *server,
+bool drains_of(const struct drains *drains, const struct server *server,
     struct drain_status *ret_status);
 
 /* Writes a line for each drain (later.h). */
-void drains_write(struct control *control, FILE *out);
+void drains_write(const struct drains *drains, FILE *out);
 
 /* Reads a line of drains_write, and goes on with that drain where it was.
  * Returns false with err set if the drain does not go on. */
 bool drains_read(
-    struct control *control, const char *line, struct err *err) MUST_CHECK;
+    struct drains *drains, const char *line, struct err *err) MUST_CHECK;
 
 /* Returns `fading`, `waiting` or `killing`. */
 const char *drain_phase_name(enum drain_phase phase);
@@ -107,6 +117,6 @@ const char *drain_order_text(
 uint32_t drain_share(uint32_t n, uint64_t past_ms, uint64_t whole_ms);
 
 /* Frees all drains.  Called after the loop has ended. */
-void drains_free(struct control *control);
+void drains_fini(struct drains *drains);
 
 #endif

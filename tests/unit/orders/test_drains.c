@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A drain's share of a number over a time, and the text of an order.
  */
-#include "live/drains.h"
+#include "orders/drains.h"
 
 #include "unit.h"
 

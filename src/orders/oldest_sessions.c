@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See oldest_sessions.h.
  */
-#include "live/oldest_sessions.h"
+#include "orders/oldest_sessions.h"
 
 #include <stdlib.h>
 

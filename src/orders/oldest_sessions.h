@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The oldest sessions of a scan, at most a given number.
  */
-#ifndef LIVE_OLDEST_SESSIONS_H
-#define LIVE_OLDEST_SESSIONS_H
+#ifndef ORDERS_OLDEST_SESSIONS_H
+#define ORDERS_OLDEST_SESSIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

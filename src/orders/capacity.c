@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See capacity.h.
  */
-#include "live/capacity.h"
+#include "orders/capacity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,11 +11,14 @@
 #include "base/clock.h"
 #include "base/mix.h"
 #include "listeners/listener.h"
-#include "live/control_internal.h"
+#include "listeners/listeners.h"
 #include "model/model.h"
 #include "model/source_ports.h"
 #include "net/sock_options.h"
+#include "orders/session_limits.h"
+#include "pools/pools.h"
 #include "proxy/acceptor.h"
+#include "proxy/instance.h"
 
 /* The common part of the names of the connection tracking files. */
 #define CONNTRACK "/proc/sys/net/netfilter/nf_conntrack_"
@@ -26,15 +29,15 @@
  * first sample, two for each pipe, one for each session, and one more if it has
  * a server. */
 uint64_t
-capacity_descriptors(const struct control *c)
+capacity_descriptors(const struct capacity *c)
 {
-	uint64_t n = c->capacity.own;
+	uint64_t n = c->own;
 
 	if (system_descriptors(&n) || n == 0)
 		return n;
-	n += proxy_sessions(&c->instance.proxy) +
-	     2ull * splice_pool_status(&c->instance.proxy.pipes).open;
-	model_for_each_server (s, c->instance.model)
+	n += proxy_sessions(&c->instance->proxy) +
+	     2ull * splice_pool_status(&c->instance->proxy.pipes).open;
+	model_for_each_server (s, c->instance->model)
 		n += atomic_load_relaxed(&s->sessions->now);
 	return n;
 }
@@ -66,26 +69,25 @@ sample_system(struct capacity *c)
 }
 
 static void
-sample_all(struct control *control)
+sample_all(struct capacity *c)
 {
 	struct splice_status pipes =
-	    splice_pool_status(&control->instance.proxy.pipes);
-	struct capacity *c = &control->capacity;
+	    splice_pool_status(&c->instance->proxy.pipes);
 
-	trend_add(&c->descriptors, capacity_descriptors(control));
-	trend_add(&c->sessions, proxy_sessions(&control->instance.proxy));
+	trend_add(&c->descriptors, capacity_descriptors(c));
+	trend_add(&c->sessions, proxy_sessions(&c->instance->proxy));
 	trend_add(&c->pipes, pipes.open);
 	trend_add(&c->pages, pipes.pages);
 	sample_system(c);
-	pools_sample(control->pools);
-	listeners_sample(control->listeners);
-	model_sample(control->instance.model);
+	pools_sample(c->pools);
+	listeners_sample(c->listeners);
+	model_sample(c->instance->model);
 }
 
 void
-capacity_second(struct control *control)
+capacity_second(struct capacity *capacity)
 {
-	struct capacity *c = &control->capacity;
+	struct capacity *c = capacity;
 	uint64_t from_ns, ignored;
 
 	_Static_assert(TREND_STEP_S == 2, "every other second");
@@ -95,7 +97,7 @@ capacity_second(struct control *control)
 	if (c->own == 0 && !system_descriptors(&ignored))
 		c->own = limits_count_open();
 	from_ns = clock_now_ns();
-	sample_all(control);
+	sample_all(c);
 	c->cost.last_ns = clock_now_ns() - from_ns;
 	if (c->cost.last_ns > c->cost.longest_ns)
 		c->cost.longest_ns = c->cost.last_ns;
@@ -103,9 +105,9 @@ capacity_second(struct control *control)
 }
 
 struct capacity_cost
-capacity_cost(const struct control *control)
+capacity_cost(const struct capacity *capacity)
 {
-	return control->capacity.cost;
+	return capacity->cost;
 }
 
 /* -- rows -- */
@@ -135,7 +137,7 @@ set_row(struct capacity_row *row, const char *resource, double used,
 /* -- the process -- */
 
 static enum found
-row_descriptors(struct control *c, struct capacity_row *row)
+row_descriptors(struct capacity *c, struct capacity_row *row)
 {
 	uint64_t ignored;
 
@@ -143,18 +145,18 @@ row_descriptors(struct control *c, struct capacity_row *row)
 		row->note =
 		    "sessions, pipes, and descriptors open at the start";
 	return set_row(row, "descriptors", (double)capacity_descriptors(c),
-	    (double)c->budget.descriptors, &c->capacity.descriptors, 1);
+	    (double)c->limits->budget.descriptors, &c->descriptors, 1);
 }
 
 static enum found
-row_sessions(struct control *c, struct capacity_row *row)
+row_sessions(struct capacity *c, struct capacity_row *row)
 {
-	return set_row(row, "sessions", proxy_sessions(&c->instance.proxy),
-	    (double)control_maxconn(c), &c->capacity.sessions, 1);
+	return set_row(row, "sessions", proxy_sessions(&c->instance->proxy),
+	    (double)session_limits_maxconn(c->limits), &c->sessions, 1);
 }
 
 static enum found
-row_memory(struct control *c, struct capacity_row *row)
+row_memory(struct capacity *c, struct capacity_row *row)
 {
 	uint64_t bytes;
 
@@ -164,13 +166,13 @@ row_memory(struct control *c, struct capacity_row *row)
 	row->note = "the limit is the machine's memory";
 	return set_row(row, "memory", (double)bytes,
 	    (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE),
-	    &c->capacity.resident, 1024);
+	    &c->resident, 1024);
 }
 
 static enum found
-row_group(struct control *c, struct capacity_row *row)
+row_group(struct capacity *c, struct capacity_row *row)
 {
-	const struct cgroup_memory *g = &c->capacity.cgroup;
+	const struct cgroup_memory *g = &c->cgroup;
 	uint64_t bytes, limit = 0;
 
 	if (!g->used[0] || !system_number(g->used, &bytes))
@@ -182,20 +184,20 @@ row_group(struct control *c, struct capacity_row *row)
 	snprintf(row->of, sizeof(row->of), "control group");
 	row->unit = CAPACITY_BYTES;
 	row->note = "of all in the group, the page cache included";
-	return set_row(row, "memory", (double)bytes, (double)limit,
-	    &c->capacity.group, 1024);
+	return set_row(
+	    row, "memory", (double)bytes, (double)limit, &c->group, 1024);
 }
 
 static enum found
-row_pipes(struct control *c, struct capacity_row *row)
+row_pipes(struct capacity *c, struct capacity_row *row)
 {
-	struct splice_status s = splice_pool_status(&c->instance.proxy.pipes);
+	struct splice_status s = splice_pool_status(&c->instance->proxy.pipes);
 
-	return set_row(row, "pipes", s.open, s.max, &c->capacity.pipes, 1);
+	return set_row(row, "pipes", s.open, s.max, &c->pipes, 1);
 }
 
 static enum found
-row_pages(struct control *c, struct capacity_row *row)
+row_pages(struct capacity *c, struct capacity_row *row)
 {
 	uint64_t limit = 0;
 
@@ -204,12 +206,12 @@ row_pages(struct control *c, struct capacity_row *row)
 	                ? "root may have more"
 	                : "the limit holds for all programs of this user";
 	return set_row(row, "pipe pages",
-	    (double)splice_pool_status(&c->instance.proxy.pipes).pages,
-	    (double)limit, &c->capacity.pages, 1);
+	    (double)splice_pool_status(&c->instance->proxy.pipes).pages,
+	    (double)limit, &c->pages, 1);
 }
 
 static enum found
-row_tracked(struct control *c, struct capacity_row *row)
+row_tracked(struct capacity *c, struct capacity_row *row)
 {
 	uint64_t n, max = 0;
 
@@ -217,12 +219,12 @@ row_tracked(struct control *c, struct capacity_row *row)
 		return FOUND_NONE;
 	(void)system_number(CONNTRACK "max", &max);
 	row->note = "of the network namespace, all programs";
-	return set_row(row, "tracked connections", (double)n, (double)max,
-	    &c->capacity.tracked, 1);
+	return set_row(
+	    row, "tracked connections", (double)n, (double)max, &c->tracked, 1);
 }
 
 static enum found
-row_overflows(struct control *c, struct capacity_row *row)
+row_overflows(struct capacity *c, struct capacity_row *row)
 {
 	uint64_t n, ignored;
 
@@ -231,11 +233,11 @@ row_overflows(struct control *c, struct capacity_row *row)
 	row->note = "in total, of all listeners of all programs of the network "
 	            "namespace";
 	return set_row(
-	    row, "backlog overflows", (double)n, 0, &c->capacity.overflows, 1);
+	    row, "backlog overflows", (double)n, 0, &c->overflows, 1);
 }
 
 static enum found
-row_drops(struct control *c, struct capacity_row *row)
+row_drops(struct capacity *c, struct capacity_row *row)
 {
 	uint64_t n, ignored;
 
@@ -243,16 +245,15 @@ row_drops(struct control *c, struct capacity_row *row)
 		return FOUND_NONE;
 	row->note = "in total, of all listeners of all programs of the network "
 	            "namespace, overflows included";
-	return set_row(
-	    row, "backlog drops", (double)n, 0, &c->capacity.drops, 1);
+	return set_row(row, "backlog drops", (double)n, 0, &c->drops, 1);
 }
 
 static enum found
 find_process(
-    struct control *c, struct capacity_scan *scan, struct capacity_row *row)
+    struct capacity *c, struct capacity_scan *scan, struct capacity_row *row)
 {
 	static enum found (*const rows[])(
-	    struct control *, struct capacity_row *) = {row_descriptors,
+	    struct capacity *, struct capacity_row *) = {row_descriptors,
 	    row_sessions, row_memory, row_group, row_pipes, row_pages,
 	    row_tracked, row_overflows, row_drops};
 
@@ -264,7 +265,7 @@ find_process(
 
 static enum found
 find_pool(
-    struct control *c, struct capacity_scan *scan, struct capacity_row *row)
+    struct capacity *c, struct capacity_scan *scan, struct capacity_row *row)
 {
 	const struct pool_load *load;
 	struct pool *pool;
@@ -284,7 +285,7 @@ find_pool(
 
 static enum found
 find_listener(
-    struct control *c, struct capacity_scan *scan, struct capacity_row *row)
+    struct capacity *c, struct capacity_scan *scan, struct capacity_row *row)
 {
 	const struct listener *l = listeners_at(c->listeners, scan->i);
 	char text[ADDR_TEXT_SIZE];
@@ -308,14 +309,14 @@ find_listener(
 
 static enum found
 find_frontend(
-    struct control *c, struct capacity_scan *scan, struct capacity_row *row)
+    struct capacity *c, struct capacity_scan *scan, struct capacity_row *row)
 {
 	const struct frontend *f;
 	uint32_t max;
 
-	if (scan->i >= c->instance.model->spec->frontends_n)
+	if (scan->i >= c->instance->model->spec->frontends_n)
 		return FOUND_END;
-	f = c->instance.model->frontends[scan->i];
+	f = c->instance->model->frontends[scan->i];
 	max = atomic_load_relaxed(&f->state->maxconn);
 	snprintf(row->of, sizeof(row->of), "frontend %.200s", f->spec->name);
 	set_row(row, "sessions", atomic_load_relaxed(&f->sessions->now),
@@ -327,13 +328,13 @@ find_frontend(
 
 static enum found
 find_queue(
-    struct control *c, struct capacity_scan *scan, struct capacity_row *row)
+    struct capacity *c, struct capacity_scan *scan, struct capacity_row *row)
 {
 	const struct backend *b;
 
-	if (scan->i >= c->instance.model->spec->backends_n)
+	if (scan->i >= c->instance->model->spec->backends_n)
 		return FOUND_END;
-	b = c->instance.model->backends[scan->i];
+	b = c->instance->model->backends[scan->i];
 	snprintf(row->of, sizeof(row->of), "backend %.200s", b->spec->name);
 	return set_row(row, "queue",
 	    atomic_load_relaxed(&b->state->queue.waiting.now),
@@ -430,13 +431,13 @@ list_destinations(const struct model *m)
 }
 
 static const struct server *
-scan_server(const struct control *c, struct capacity_scan *scan)
+scan_server(const struct capacity *c, struct capacity_scan *scan)
 {
-	const struct spec *spec = c->instance.model->spec;
+	const struct spec *spec = c->instance->model->spec;
 
 	while (scan->backend < spec->backends_n) {
 		const struct server *s = server_cursor_get(
-		    &scan->server, c->instance.model->backends[scan->backend]);
+		    &scan->server, c->instance->model->backends[scan->backend]);
 
 		if (s)
 			return s;
@@ -504,14 +505,14 @@ row_ports(const struct capacity_scan *scan, const struct server *s,
 /* Fills the next row of the servers, which have two rows each. */
 static enum found
 find_server(
-    struct control *c, struct capacity_scan *scan, struct capacity_row *row)
+    struct capacity *c, struct capacity_scan *scan, struct capacity_row *row)
 {
 	const struct server *s = scan_server(c, scan);
 
 	if (!s)
 		return FOUND_END;
 	if (scan->i == 0) {
-		scan->destinations = list_destinations(c->instance.model);
+		scan->destinations = list_destinations(c->instance->model);
 		(void)system_ports(&scan->ports);
 	}
 	if (scan->i % 2 == 0)
@@ -523,10 +524,10 @@ find_server(
 /* -- all rows -- */
 
 bool
-capacity_next(struct control *control, struct capacity_scan *scan,
+capacity_next(struct capacity *capacity, struct capacity_scan *scan,
     struct capacity_row *ret_row)
 {
-	static enum found (*const kinds[])(struct control *,
+	static enum found (*const kinds[])(struct capacity *,
 	    struct capacity_scan *, struct capacity_row *) = {find_process,
 	    find_pool, find_listener, find_frontend, find_queue, find_server};
 
@@ -536,7 +537,7 @@ capacity_next(struct control *control, struct capacity_scan *scan,
 
 		do {
 			*ret_row = (struct capacity_row){.resource = NULL};
-			found = kinds[scan->section](control, scan, ret_row);
+			found = kinds[scan->section](capacity, scan, ret_row);
 			scan->i++;
 		} while (found == FOUND_NONE);
 		if (found == FOUND_ROW)

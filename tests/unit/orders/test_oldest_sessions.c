@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The oldest sessions of many.
  */
-#include "live/oldest_sessions.h"
+#include "orders/oldest_sessions.h"
 
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See rebalance.h.
  */
-#include "live/rebalance.h"
+#include "orders/rebalance.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,10 @@
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/text.h"
-#include "live/control_internal.h"
-#include "live/oldest_sessions.h"
-#include "model/fair_share.h"
+#include "orders/drains.h"
+#include "orders/fair_share.h"
+#include "orders/oldest_sessions.h"
+#include "proxy/instance.h"
 #include "proxy/session_facts.h"
 
 /* How many rounds a rebalancing has, and the bounds of a round's length. */
@@ -38,7 +39,7 @@ struct target {
 struct rebalance {
 	struct list node;
 	struct timed_task task;
-	struct control *control;
+	struct instance *instance;
 	char *backend;
 	uint64_t over_ms, from_ms;
 	enum round_phase phase;
@@ -127,7 +128,7 @@ rebalancing_may_help(const struct backend *b, struct err *err)
 }
 
 bool
-control_plan_rebalance(const struct backend *backend, uint64_t over_ms,
+rebalance_plan(const struct backend *backend, uint64_t over_ms,
     struct rebalance_status *ret_plan, struct err *err)
 {
 	struct rebalance_status plan = {.backend = backend->spec->name,
@@ -151,6 +152,13 @@ rebalance_status_fini(struct rebalance_status *status)
 
 /* -- the object -- */
 
+void
+rebalances_init(struct rebalances *all, struct instance *instance)
+{
+	all->instance = instance;
+	list_init(&all->all);
+}
+
 static struct rebalance *
 rebalance_at(struct list *node)
 {
@@ -158,9 +166,9 @@ rebalance_at(struct list *node)
 }
 
 static struct rebalance *
-find_rebalance(struct control *c, const char *backend)
+find_rebalance(const struct rebalances *all, const char *backend)
 {
-	list_for_each (node, &c->rebalances)
+	list_for_each (node, &all->all)
 		if (strcmp(rebalance_at(node)->backend, backend) == 0)
 			return rebalance_at(node);
 	return NULL;
@@ -332,7 +340,7 @@ bytes_moved(const struct session_facts *f)
 static void
 scan_sessions(struct rebalance *r)
 {
-	const struct proxy *proxy = &r->control->instance.proxy;
+	const struct proxy *proxy = &r->instance->proxy;
 	uint32_t made = slab_made(&proxy->sessions);
 
 	for (uint32_t i = 0; i < made; i++) {
@@ -356,7 +364,7 @@ static bool
 close_aged(struct rebalance *r, const struct target *t,
     const struct session_age *aged, bool busy_too)
 {
-	struct proxy *proxy = &r->control->instance.proxy;
+	struct proxy *proxy = &r->instance->proxy;
 	struct session_facts f;
 
 	return session_facts_again(proxy, aged->index, aged->id, &f) &&
@@ -416,7 +424,7 @@ static const char *
 begin_round(struct rebalance *r, uint64_t now_ms)
 {
 	const struct backend *b =
-	    model_find_backend(r->control->instance.model, r->backend);
+	    model_find_backend(r->instance->model, r->backend);
 	struct err err;
 
 	r->round_from_ms = now_ms;
@@ -461,7 +469,7 @@ run_rebalance_step(struct timed_task *task, uint64_t now_ms)
 /* -- orders -- */
 
 static struct rebalance *
-new_rebalance(struct control *c, const struct backend *b,
+new_rebalance(struct rebalances *all, const struct backend *b,
     const struct rebalance_status *plan)
 {
 	const struct lineup *l = present_lineup(b);
@@ -472,33 +480,33 @@ new_rebalance(struct control *c, const struct backend *b,
 		free(r);
 		return NULL;
 	}
-	r->control = c;
+	r->instance = all->instance;
 	r->over_ms = plan->over_ms;
 	r->from_ms = clock_now_ms();
-	timed_task_init(&r->task, &c->instance.timer, run_rebalance_step);
+	timed_task_init(&r->task, &r->instance->timer, run_rebalance_step);
 	for (size_t i = 0; i < plan->rows_n; i++)
 		if (plan->rows[i].planned > 0)
 			r->targets[r->targets_n++] = (struct target){
 			    .state = server_state_ref(l->states[i]),
 			    .planned = plan->rows[i].planned};
 	qsort(r->targets, r->targets_n, sizeof(r->targets[0]), compare_targets);
-	list_append(&c->rebalances, &r->node);
+	list_append(&all->all, &r->node);
 	timed_task_schedule(&r->task, r->from_ms + round_ms(r));
 	return r;
 }
 
 bool
-control_rebalance(struct control *control, const struct backend *backend,
+rebalance_begin(struct rebalances *all, const struct backend *backend,
     uint64_t over_ms, struct rebalance_status *ret_plan, struct err *err)
 {
 	const char *name = backend->spec->name;
-	struct rebalance *before = find_rebalance(control, name);
+	struct rebalance *before = find_rebalance(all, name);
 	struct rebalance_status plan;
 
-	if (!control_plan_rebalance(backend, over_ms, &plan, err))
+	if (!rebalance_plan(backend, over_ms, &plan, err))
 		return false;
 	if (plan.planned > 0) {
-		if (!new_rebalance(control, backend, &plan)) {
+		if (!new_rebalance(all, backend, &plan)) {
 			rebalance_status_fini(&plan);
 			return err_oom(err);
 		}
@@ -514,9 +522,9 @@ control_rebalance(struct control *control, const struct backend *backend,
 }
 
 bool
-control_cancel_rebalance(struct control *control, const struct backend *backend)
+rebalance_cancel(struct rebalances *all, const struct backend *backend)
 {
-	struct rebalance *r = find_rebalance(control, backend->spec->name);
+	struct rebalance *r = find_rebalance(all, backend->spec->name);
 
 	if (r)
 		end_rebalance(r, "the operator has cancelled it");
@@ -528,7 +536,7 @@ static bool
 describe_rebalance(struct rebalance *r, struct rebalance_status *ret)
 {
 	const struct backend *b =
-	    model_find_backend(r->control->instance.model, r->backend);
+	    model_find_backend(r->instance->model, r->backend);
 	uint64_t past_ms = clock_now_ms() - r->from_ms;
 	struct rebalance_status s = {.backend = r->backend,
 	    .over_ms = r->over_ms,
@@ -549,10 +557,10 @@ describe_rebalance(struct rebalance *r, struct rebalance_status *ret)
 }
 
 bool
-control_rebalance_at(
-    struct control *control, size_t i, struct rebalance_status *ret_status)
+rebalance_status_at(
+    struct rebalances *all, size_t i, struct rebalance_status *ret_status)
 {
-	list_for_each (node, &control->rebalances)
+	list_for_each (node, &all->all)
 		if (i-- == 0)
 			return describe_rebalance(
 			    rebalance_at(node), ret_status);
@@ -560,8 +568,8 @@ control_rebalance_at(
 }
 
 void
-rebalances_free(struct control *control)
+rebalances_fini(struct rebalances *all)
 {
-	list_for_each_safe (node, &control->rebalances)
+	list_for_each_safe (node, &all->all)
 		rebalance_free(rebalance_at(node));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See fair_share.h.
  */
-#include "model/fair_share.h"
+#include "orders/fair_share.h"
 
 #include <stdbool.h>
 

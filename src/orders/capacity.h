@@ -6,8 +6,8 @@
  * states.  The rows of the table are made one by one for `show capacity`.  All
  * functions run on the control thread.
  */
-#ifndef LIVE_CAPACITY_H
-#define LIVE_CAPACITY_H
+#ifndef ORDERS_CAPACITY_H
+#define ORDERS_CAPACITY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,10 @@
 #include "model/server_cursor.h"
 #include "process/system_facts.h"
 
-struct control;
+struct instance;
+struct listeners;
+struct pools;
+struct session_limits;
 
 /* The number and duration of the samples. */
 struct capacity_cost {
@@ -25,6 +28,10 @@ struct capacity_cost {
 };
 
 struct capacity {
+	struct instance *instance; /* borrowed, as these three */
+	const struct session_limits *limits;
+	struct listeners *listeners;
+	struct pools *pools; /* NULL: not started */
 	bool odd; /* capacity_second was called an odd number of times */
 	struct cgroup_memory cgroup;
 	struct trend descriptors, sessions, resident, group; /* last two: KiB */
@@ -34,7 +41,7 @@ struct capacity {
 };
 
 /* Takes a sample, every other time.  Called once a second. */
-void capacity_second(struct control *control);
+void capacity_second(struct capacity *capacity);
 
 enum capacity_unit { CAPACITY_COUNT, CAPACITY_BYTES, CAPACITY_THREADS };
 
@@ -67,15 +74,15 @@ struct capacity_scan {
 	struct destinations *destinations;
 };
 /* Fills the next row.  Returns false after the last one. */
-bool capacity_next(struct control *control, struct capacity_scan *scan,
+bool capacity_next(struct capacity *capacity, struct capacity_scan *scan,
     struct capacity_row *ret_row);
 /* Frees what the scan holds; the struct is the caller's. */
 void capacity_scan_fini(struct capacity_scan *scan);
 
 /* Returns the number of open descriptors; 0: not known yet. */
-uint64_t capacity_descriptors(const struct control *control);
+uint64_t capacity_descriptors(const struct capacity *capacity);
 
 /* Returns the cost of the samples since the start. */
-struct capacity_cost capacity_cost(const struct control *control);
+struct capacity_cost capacity_cost(const struct capacity *capacity);
 
 #endif
