@@ -16,9 +16,10 @@ import sys
 
 
 def folder(path):
-    """The folder of src, as in build/release/obj/FOLDER/..."""
+    """The folder of src, as in build/release/obj/FOLDER/...; elsewhere that of
+    the object."""
     parts = pathlib.Path(path).parts
-    return parts[parts.index("obj") + 1]
+    return parts[parts.index("obj") + 1 if "obj" in parts else -2]
 
 
 def symbols(objects):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The check for circles of calls within a folder of src.
+# The checks of the layers of src, and of circles of calls.
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
@@ -37,7 +37,66 @@ check() {
 
 @test "layers: calls into another folder are not part of a circle" {
 	unit here one two
-	unit there two one
+	unit there two three
 	check 1
 	[ "$status" -eq 0 ]
+}
+
+@test "layers: folders that call each other fail, with their calls" {
+	unit here one two
+	unit there two three
+	unit here three none
+	check 1
+	[ "$status" -eq 1 ]
+	[ "${lines[0]}" = "folders of src call each other in a circle" ]
+	[ "${lines[1]}" = "  here calls there: two" ]
+	[ "${lines[2]}" = "  there calls here: three" ]
+}
+
+# Copies the script to a tree of its own, whose lower layer has a file.
+layers_tree() {
+	mkdir -p tree/scripts tree/src/up tree/src/down
+	cp "$BATS_TEST_DIRNAME/../../scripts/check-layers" tree/scripts
+	printf '## Layers\n\n    up    what calls         down\n    down  what is called\n' \
+		>tree/src/README.md
+	touch tree/src/down/down.h tree/src/down/down_internal.h
+	printf '#include "%s"\n' "$1" >tree/src/up/up.c
+}
+
+check_layers() {
+	run tree/scripts/check-layers 'down=' 'up=down'
+}
+
+@test "layers: an include from above or of another folder's internals fails" {
+	layers_tree down/down.h
+	check_layers
+	[ "$status" -eq 0 ]
+	layers_tree down/down_internal.h
+	check_layers
+	[ "$status" -eq 1 ]
+	[[ "$output" == 'src/up/up.c:1: "down/down_internal.h" is for'* ]]
+	layers_tree down/down.h
+	echo '#include "up/up.h"' >tree/src/down/down.h
+	check_layers
+	[ "$status" -eq 1 ]
+	[[ "$output" == 'src/down/down.h:1: src/down may not include'* ]]
+}
+
+@test "layers: a picture that differs from the table fails" {
+	layers_tree down/down.h
+	sed -i 's/ down$//' tree/src/README.md
+	check_layers
+	[ "$status" -eq 1 ]
+	[[ "$output" == *'up has other layers below it in the Makefile'* ]]
+	layers_tree down/down.h
+	sed -i '/^    down/d' tree/src/README.md
+	check_layers
+	[ "$status" -eq 1 ]
+	[[ "$output" == *'the picture lacks src/down'* ]]
+	layers_tree down/down.h
+	printf '## Layers\n\n    down  what is called\n    up    what calls         down\n' \
+		>tree/src/README.md
+	check_layers
+	[ "$status" -eq 1 ]
+	[[ "$output" == *'up stands below down'* ]]
 }
