@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * nginx's maps and geos: the conditions that their keys stand for, as routes.
  */
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -251,38 +252,135 @@ put_name_map(struct map_state *state, const struct ngx_item *map,
 		ngx_put_key(state, map, guard, "default");
 }
 
-/* Writes a map over versions: clients without TLS, and those with it. */
+/* The values of $ssl_preread_protocol, and the versions of a route. */
+static const struct {
+	const char *value, *version;
+} tls_versions[] = {{"TLSv1.3", "1.3"}, {"TLSv1.2", "1.2"}, {"TLSv1.1", "1.1"},
+    {"TLSv1", "1.0"}, {"SSLv3", "ssl3"}};
+
+#define TLS_VERSIONS (sizeof(tls_versions) / sizeof(tls_versions[0]))
+
+/* Returns whether the expression `~REGEX` of a map matches the value.  *ok is
+ * false if the expression is one of PCRE's alone. */
+static bool
+expression_has(const char *key, const char *value, bool *ok)
+{
+	bool any_case = key[1] == '*';
+	regex_t regex;
+	bool match;
+
+	*ok = !strstr(key, "(?") && !strstr(key, "\\d") &&
+	      regcomp(&regex, key + 1 + any_case,
+	          REG_EXTENDED | REG_NOSUB | (any_case ? REG_ICASE : 0)) == 0;
+	if (!*ok)
+		return false;
+	match = regexec(&regex, value, 0, NULL, 0) == 0;
+	regfree(&regex);
+	return match;
+}
+
+/* Returns the value that the map has for a version: of the entry that equals
+ * it, else of the first expression that matches, else the default. */
+static const char *
+value_of_version(const struct ngx_item *map, const char *version)
+{
+	const struct ngx_item *entry = ngx_entry_of(map, version);
+	bool ok;
+
+	if (entry && strcmp(entry->words.word[0], version) == 0)
+		return ngx_value_of(entry);
+	for (size_t i = 0; i < map->n; i++)
+		if (map->children[i].words.n > 1 &&
+		    map->children[i].words.word[0][0] == '~' &&
+		    expression_has(
+		        map->children[i].words.word[0], version, &ok))
+			return ngx_value_of(&map->children[i]);
+	return ngx_value_of(entry);
+}
+
+/* Reports the entries of a map over versions whose keys cannot be read, and
+ * copies its comments. */
+static void
+report_versions(struct map_state *state, const struct ngx_item *map)
+{
+	for (size_t i = 0; i < map->n; i++) {
+		const struct ngx_item *entry = &map->children[i];
+		bool ok = true;
+
+		if (entry->words.n == 0)
+			doc_comment(state->file->doc, entry->text);
+		else if (entry->words.word[0][0] == '~')
+			(void)expression_has(entry->words.word[0], "", &ok);
+		if (!ok)
+			ngx_lose_entry(state, entry,
+			    "write route = version=VERSION backend=NAME");
+	}
+}
+
+/* Writes the value of the versions that have this one, from `first` on.  all:
+ * whether these are the ones that no other route has. */
+static void
+put_versions(struct map_state *state, const struct ngx_item *map, size_t first,
+    bool all, const struct guard *guard)
+{
+	struct arena *arena = &state->file->doc->arena;
+	const char *value = value_of_version(map, tls_versions[first].value);
+	const char *list = NULL;
+	struct guard inner = *guard;
+
+	for (size_t i = first; i < TLS_VERSIONS; i++)
+		if (strcmp(value,
+		        value_of_version(map, tls_versions[i].value)) == 0)
+			list = list ? arena_printf(arena, "%s,%s", list,
+			                  tls_versions[i].version)
+			            : tls_versions[i].version;
+	if (!all)
+		inner.others =
+		    arena_printf(arena, "%s version=%s", guard->others, list);
+	ngx_put_value(state, map, &inner, value);
+}
+
+static bool
+has_value_before(const struct ngx_item *map, size_t nth)
+{
+	const char *value = value_of_version(map, tls_versions[nth].value);
+
+	for (size_t i = 0; i < nth; i++)
+		if (strcmp(value,
+		        value_of_version(map, tls_versions[i].value)) == 0)
+			return true;
+	return false;
+}
+
+/* Writes a map over versions: clients without TLS, then each other value than
+ * that of TLS 1.3 with its versions, and the rest. */
 static void
 put_version_map(struct map_state *state, const struct ngx_item *map,
     const struct guard *guard)
 {
-	const struct ngx_item *plain = ngx_entry_of(map, "");
-	const struct ngx_item *tls = ngx_entry_of(map, "TLSv1.3");
+	const char *plain = value_of_version(map, "");
+	const char *tls = value_of_version(map, "TLSv1.3");
 	struct guard inner = *guard;
-	bool differ = strcmp(ngx_value_of(plain), ngx_value_of(tls)) != 0;
+	bool differ = strcmp(plain, tls) != 0;
 
-	for (size_t i = 0; i < map->n; i++) {
-		const struct ngx_item *entry = &map->children[i];
-		const char *key = entry->words.n > 0 ? ngx_word(entry, 0) : "";
-
-		if (entry->words.n == 0)
-			doc_comment(state->file->doc, entry->text);
-		else if (entry != plain && *key && !ngx_is(entry, "volatile") &&
-		         strcmp(ngx_value_of(entry), ngx_value_of(tls)) != 0)
-			ngx_lose_entry(state, entry,
-			    "routes know TLS and no TLS, and no versions; "
-			    "these "
-			    "clients get what those with TLS 1.3 do");
+	report_versions(state, map);
+	if (strstr(guard->others, " version=")) {
+		ngx_lose_entry(state, map, "the version is tested twice");
+		return;
 	}
+	for (size_t i = 1; i < TLS_VERSIONS; i++)
+		differ |= !has_value_before(map, i);
 	if (differ && !guard->sni && (!guard->tls || guard->tls[0] == 'n')) {
 		inner.tls = "no";
-		ngx_put_value(
-		    state, plain ? plain : map, &inner, ngx_value_of(plain));
+		ngx_put_value(state, map, &inner, plain);
 	}
 	inner.tls = differ && !guard->sni ? "yes" : guard->tls;
-	if (!differ || !guard->tls || guard->tls[0] == 'y')
-		ngx_put_value(
-		    state, tls ? tls : map, &inner, ngx_value_of(tls));
+	if (differ && guard->tls && guard->tls[0] == 'n')
+		return;
+	for (size_t i = 1; i < TLS_VERSIONS; i++)
+		if (!has_value_before(map, i))
+			put_versions(state, map, i, false, &inner);
+	put_versions(state, map, 0, true, &inner);
 }
 
 static bool
@@ -376,7 +474,8 @@ ngx_put_map(struct map_state *state, const struct ngx_item *map,
 	}
 	if ((subject == ABOUT_NOTHING && !inner_map) || inner.depth > DEPTH_MAX)
 		ngx_lose_entry(state, map,
-		    "routes know sni, alpn, tls, src, dst and port");
+		    "routes know sni, alpn, tls, version, src, dst and "
+		    "port");
 	else if (inner_map)
 		put_through(state, map, inner_map, &inner);
 	else if (strncmp(variable, "$ssl_preread_", 13) == 0 &&

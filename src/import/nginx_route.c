@@ -73,7 +73,8 @@ put_backend(
     struct map_state *state, const struct guard *guard, const char *backend)
 {
 	struct document *doc = state->file->doc;
-	bool tls = guard->tls && !(guard->sni && guard->tls[0] == 'y');
+	bool implied = guard->sni || strstr(guard->others, " version=");
+	bool tls = guard->tls && !(implied && guard->tls[0] == 'y');
 
 	if (guard->sni && guard->tls && guard->tls[0] == 'n')
 		return;

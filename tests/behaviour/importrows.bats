@@ -270,12 +270,33 @@ FULL='proxy_half_close on; '
 	lacks '^sni'
 }
 
-@test "importrows: versions of TLS that go elsewhere are said to be lost" {
-	nginx 1 "$FULL map \$ssl_preread_protocol \$b { \"\" 10.0.0.1:1; TLSv1.2 10.0.0.2:1; default 10.0.0.3:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
-	has "route = tls=no backend=10.0.0.1:1" "route = tls=yes backend=10.0.0.3:1"
-	says "TLSv1.2 10.0.0.2:1"
-	nginx 1 "$FULL map \$ssl_preread_protocol \$b { \"\" 10.0.0.1:1; ~TLS 10.0.0.2:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
-	says "~TLS 10.0.0.2:1"
+@test "importrows: versions of TLS go where the map says" {
+	nginx 0 "$FULL map \$ssl_preread_protocol \$b { \"\" 10.0.0.1:1; TLSv1.2 10.0.0.2:1; default 10.0.0.3:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
+	has "route = tls=no backend=10.0.0.1:1" \
+	    "route = version=1.2 backend=10.0.0.2:1" \
+	    "route = tls=yes backend=10.0.0.3:1"
+	nginx 0 "$FULL map \$ssl_preread_protocol \$b { \"\" 10.0.0.1:1; ~TLS 10.0.0.2:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
+	has "route = tls=no backend=10.0.0.1:1" \
+	    "route = version=ssl3 backend=reject" \
+	    "route = tls=yes backend=10.0.0.2:1"
+	nginx 1 "$FULL map \$ssl_preread_protocol \$b { ~(?i)tls 10.0.0.1:1; default 10.0.0.2:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
+	says "CLIENTS: write route = version=VERSION backend=NAME"
+}
+
+@test "importrows: versions of TLS and names are asked together" {
+	nginx 0 "$FULL map \$ssl_preread_protocol \$v { TLSv1.2 10.0.0.2:1; default 10.0.0.3:1; } map \$ssl_preread_server_name \$b { a.test \$v; default 10.0.0.4:1; } server { listen 7000; ssl_preread on; proxy_pass \$b; }"
+	has "route = sni=a.test version=1.2 backend=10.0.0.2:1" \
+	    "sni = a.test backend=10.0.0.3:1" "backend = 10.0.0.4:1"
+}
+
+@test "importrows: a server's port comes from a map, or is the client's" {
+	nginx 0 "$FULL map \$ssl_preread_server_name \$p { hostnames; a.test 8443; *.b.test 9443; default 443; } server { listen 7000; ssl_preread on; proxy_pass 10.0.0.1:\$p; }"
+	has "sni = a.test backend=10.0.0.1:8443" \
+	    "sni = *.b.test backend=10.0.0.1:9443" "backend = 10.0.0.1:443"
+	nginx 0 "$FULL map \$server_port \$p { 7001 81; default 80; } server { listen 7000; listen 7001; proxy_pass 10.0.0.1:\$p; }"
+	has "route = port=7001 backend=10.0.0.1:81" "backend = 10.0.0.1:80"
+	nginx 0 "$FULL server { listen 7000-7009; proxy_pass 10.0.0.1:\$server_port; }"
+	has "server = server1 10.0.0.1"
 }
 
 @test "importrows: a map over a map, a port from a map, and the client's port" {
