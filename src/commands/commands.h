@@ -246,6 +246,9 @@
 	    "report what each thread of all pools or of one does")             \
 	COMMAND("show tls", USER, run_show_tls, STRICT, "[<tls>] [json]",      \
 	    "report the [tls] sections, their certificates and handshakes")    \
+	COMMAND("show top clients", OPERATOR, run_show_top_clients, STRICT,    \
+	    "[bytes|sessions|errors] [last <time>] [json]",                    \
+	    "report the clients with the most bytes, sessions or errors")      \
 	COMMAND("show version", USER, run_show_version, USAGE, "[json]",       \
 	    "show version of the current process")                             \
 	COMMAND("shutdown frontend", ADMIN, run_shutdown_frontend, USAGE,      \

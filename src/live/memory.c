@@ -38,6 +38,8 @@ add_proxy(struct memory_rows *rows, const struct proxy *proxy)
 	    "of sessions under a limit on their bandwidth");
 	memory_rows_add(rows, "pending buffers", m.pending_pool, 0,
 	    "at most: touched as far as they were filled");
+	memory_rows_add(rows, "top clients", m.talkers, 0,
+	    "counts of the clients with the most bytes, sessions and errors");
 	memory_rows_add(rows, "closed sessions", m.closed, 0,
 	    "a ring for each thread, touched as far as it was filled");
 	memory_rows_add(

@@ -174,6 +174,10 @@ admit(struct proxy *proxy, const struct frontend_listen *listen,
 	    f, &accepted->answer, COUNTER_DENIED_CONNECTIONS, self->index);
 	if (!gate_refuses(action) || action == GATE_TARPIT)
 		return true;
+	talkers_add(
+	    &proxy->talkers, &accepted->client, TALK_SESSIONS, 1, self->now_ns);
+	talkers_add(
+	    &proxy->talkers, &accepted->client, TALK_ERRORS, 1, self->now_ns);
 	gate_end(accepted->fd, tcp, action);
 	return false;
 }

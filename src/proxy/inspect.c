@@ -68,8 +68,10 @@ look_at_parts(struct session *s, struct pool_thread *self)
 		found = inspect_header(s, self);
 		if (found == LOOK_DONE && !route_needs_hello(s))
 			leave_out_hello(s);
-		if (found == LOOK_DONE)
+		if (found == LOOK_DONE) {
+			session_count_client(s, self);
 			found = pass_gate(s, self);
+		}
 	}
 	if (found == LOOK_DONE && s->inspection->steps & INSPECT_STARTTLS)
 		found = look_at_request(s);

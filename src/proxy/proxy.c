@@ -54,6 +54,8 @@ proxy_init(
 	rc = slab_init(&proxy->sessions, &options);
 	if (rc == 0)
 		rc = slab_init(&proxy->inspections, &inspections);
+	if (rc == 0)
+		rc = talkers_init(&proxy->talkers);
 	/* A record outlives its session until the pacer drops it, so there may
 	 * be more records than sessions. */
 	if (rc == 0)
@@ -76,6 +78,7 @@ proxy_fini(struct proxy *proxy)
 		munmap(proxy->deadlines,
 		    deadlines_size(proxy->sessions.options.max));
 	pacer_fini(&proxy->pacer);
+	talkers_fini(&proxy->talkers);
 	slab_fini(&proxy->inspections);
 	slab_fini(&proxy->sessions);
 }
@@ -118,6 +121,7 @@ proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory)
 	m->pending_pool = slab_memory(&proxy->pending_pool.slab);
 	m->pending_pool.mapped = used * proxy->pending_pool.slab.options.size;
 	m->closed = closed_rings_memory(&proxy->closed);
+	m->talkers = talkers_memory(&proxy->talkers);
 }
 
 bool

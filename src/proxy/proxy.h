@@ -18,6 +18,7 @@
 #include "proxy/pending.h"
 #include "proxy/exhaustion.h"
 #include "proxy/held_room.h"
+#include "proxy/talkers.h"
 
 struct keeper;
 struct successor;
@@ -82,6 +83,7 @@ struct proxy {
 	struct pending_pool pending_pool;
 	struct splice_pool pipes;
 	struct closed_rings closed;
+	struct talkers talkers;
 	struct pacer pacer;
 	struct acceptor *paused; /* a stack of those that have paused */
 	/* enum takeover: which acceptors wait.  Written by control; see
@@ -152,7 +154,7 @@ proxy_thread_of(const struct pool_thread *self)
 /* The memory of each kind of object. */
 struct proxy_memory {
 	struct memory_use sessions, inspections, deadlines, pending_pool,
-	    closed, bandwidth;
+	    closed, bandwidth, talkers;
 };
 /* Reads how much memory is in use.  Runs on the control thread. */
 void proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory);

@@ -506,6 +506,15 @@ tls_lacks_memory(const struct session *s, enum handle_side which,
 	           "the TLS connection of a session failed");
 }
 
+static uint64_t
+uncounted_bytes(const struct session *s)
+{
+	const struct side *c = &s->side[HANDLE_CLIENT],
+	                  *d = &s->side[HANDLE_SERVER];
+
+	return c->received - c->counted + d->received - d->counted;
+}
+
 struct verdict
 relay_step(struct session *s, struct pool_thread *self)
 {
@@ -521,7 +530,8 @@ relay_step(struct session *s, struct pool_thread *self)
 	look_for_reset(s, HANDLE_CLIENT, self);
 	look_for_reset(s, HANDLE_SERVER, self);
 	note_first_end(s);
-	if ((uint32_t)turn_now_ms(self) - s->counted_ms >= 1000)
+	if ((uint32_t)turn_now_ms(self) - s->counted_ms >= 1000 ||
+	    uncounted_bytes(s) >= TALKERS_BYTES)
 		session_count_bytes(s, self);
 	if (up == FLOW_NO_MEMORY || down == FLOW_NO_MEMORY ||
 	    tls_lacks_memory(s, HANDLE_CLIENT, self) ||

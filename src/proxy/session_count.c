@@ -40,6 +40,8 @@ session_count_bytes(struct session *s, struct pool_thread *self)
 		side->counted = side->received;
 		session_count(s, COUNT_ALL, which[i], bytes[i], self);
 	}
+	talkers_add(&proxy_of(self)->talkers, session_client(s), TALK_BYTES,
+	    bytes[0] + bytes[1], self->now_ns);
 	if (s->limits != 0 && bytes[0] + bytes[1] > 0)
 		limits_charge(s->frontend->limits, s->limits, session_client(s),
 		    bytes, self->now_ns);
@@ -123,6 +125,24 @@ count_times(const struct session *s, const struct session_record *record,
 }
 
 void
+session_count_client(const struct session *s, struct pool_thread *self)
+{
+	talkers_add(&proxy_of(self)->talkers, session_client(s), TALK_SESSIONS,
+	    1, self->now_ns);
+}
+
+/* Counts a session against its client that has failed, or was refused. */
+static void
+count_client_error(
+    const struct session *s, enum close_reason reason, struct pool_thread *self)
+{
+	if (close_reason_blame(reason) != BLAME_NOBODY ||
+	    gate_refuses(s->gate) || reason == CLOSE_DENIED)
+		talkers_add(&proxy_of(self)->talkers, session_client(s),
+		    TALK_ERRORS, 1, self->now_ns);
+}
+
+void
 session_count_end(struct session *s, const struct session_record *record,
     struct pool_thread *self)
 {
@@ -131,5 +151,6 @@ session_count_end(struct session *s, const struct session_record *record,
 	session_count_bytes(s, self);
 	judge_server(s, reason);
 	count_blame(s, reason, self);
+	count_client_error(s, reason, self);
 	count_times(s, record, self);
 }

@@ -34,6 +34,9 @@ session_count(const struct session *s, unsigned scopes, enum counter which,
  * to the limits of the client's source. */
 void session_count_bytes(struct session *s, struct pool_thread *self);
 
+/* Counts a session for its client, whose address is known by now. */
+void session_count_client(const struct session *s, struct pool_thread *self);
+
 /* Counts the end of a session: its last bytes, aborts and errors by the
  * reason's blame, its times, and what the end tells about the server.  record:
  * the record of its end. */

@@ -490,6 +490,9 @@ session_start(struct session *s, const struct shard *at,
 	s->handshaking = listen->tls;
 	session_note_gate(s, &accepted->answer);
 	rc = begin_session(s, listen, self);
+	/* A PROXY header will name the client. */
+	if (!s->inspection || !(s->inspection->steps & INSPECT_PROXY))
+		session_count_client(s, self);
 	if (rc < 0) {
 		(void)exhaustion_note(&proxy_of(self)->exhaustion, -rc,
 		    "an accepted connection is dropped");
