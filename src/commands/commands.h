@@ -195,6 +195,9 @@
 	COMMAND("show expiring", OPERATOR, run_show_expiring, STRICT,          \
 	    "[json]",                                                          \
 	    "report what was set for a time, and what is put back then")       \
+	COMMAND("show failures", OPERATOR, run_show_failures, OWN,             \
+	    "[<number>] [<filter>]* [json]",                                   \
+	    "report how many sessions failed, by cause and server")            \
 	COMMAND("show info", USER, run_show_info, USAGE,                       \
 	    "[desc|flat|json|typed|float]*",                                   \
 	    "report information about the running process")                    \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/backend.h"
+#include "proxy/close_reasons.h"
 
 /* Sets a name of the filter.  Longer names are cut: they are not in the
  * configuration. */
@@ -28,6 +29,32 @@ take_server(struct call *call, struct session_filter *filter, const char *text)
 	           call, filter->server, text + len + 1, strlen(text) - len);
 }
 
+_Static_assert(CLOSE_REASONS <= 64, "a bit for each");
+
+/* Reads the code or the name of a close reason; several reasons share a code.
+ */
+static bool
+take_cause(struct call *call, struct session_filter *filter, const char *cause)
+{
+	char all[4 * CLOSE_REASONS + 1] = "", name[CLOSE_NAME_SIZE];
+
+	for (enum close_reason i = 0; i < CLOSE_REASONS; i++) {
+		const char *code = close_reason_code(i);
+
+		if (strcmp(cause, code) == 0 ||
+		    strcmp(cause, close_reason_name(i, name)) == 0)
+			filter->causes |= UINT64_C(1) << i;
+		if (!strstr(all, code))
+			snprintf(all + strlen(all), sizeof(all) - strlen(all),
+			    " %s", code);
+	}
+	return filter->causes > 0 ||
+	       err_set(call->err,
+	           "No session ends with '%s'; name the cause as "
+	           "`show failures` does, or by its code; these are:%s.",
+	           cause, all);
+}
+
 bool
 session_filter_take(struct call *call, struct session_filter *filter,
     const char *word, const char *value, bool *ret_taken)
@@ -37,9 +64,20 @@ session_filter_take(struct call *call, struct session_filter *filter,
 	                                            : NULL;
 
 	*ret_taken = name || strcmp(word, "server") == 0;
+	if (filter->ended && strcmp(word, "cause") == 0) {
+		*ret_taken = true;
+		return take_cause(call, filter, value);
+	}
 	if (name)
 		return set_filter_name(call, name, value, strlen(value));
 	return !*ret_taken || take_server(call, filter, value);
+}
+
+bool
+session_filter_is_empty(const struct session_filter *filter)
+{
+	return !*filter->frontend && !*filter->backend && !*filter->server &&
+	       filter->causes == 0;
 }
 
 bool
@@ -74,4 +112,10 @@ session_filter_matches(const struct session_filter *filter,
 	return is_named(filter->frontend, frontend) &&
 	       is_named(filter->backend, backend) &&
 	       is_named(filter->server, server);
+}
+
+bool
+session_filter_has_cause(const struct session_filter *filter, unsigned reason)
+{
+	return filter->causes == 0 || filter->causes >> reason & 1;
 }

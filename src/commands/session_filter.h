@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Selects the sessions that `show sess` and `show closed` print, by the names
- * of their frontend, backend and server.
+ * Selects the sessions that `show sess`, `show closed` and `show failures`
+ * print.
  */
 #ifndef COMMANDS_SESSION_FILTER_H
 #define COMMANDS_SESSION_FILTER_H
@@ -12,12 +12,18 @@
 struct session_filter {
 	char frontend[CALL_NAME_SIZE], backend[CALL_NAME_SIZE];
 	char server[CALL_NAME_SIZE];
+	bool ended;      /* sessions that have ended: `cause` is a filter */
+	uint64_t causes; /* bit n: enum close_reason n is wanted; 0: any */
 };
 
-/* Adds `frontend NAME`, `backend NAME` or `server BACKEND/NAME` to the filter;
- * *ret_taken is false for other words.  Returns false with call->err set. */
+/* Adds `frontend NAME`, `backend NAME`, `server BACKEND/NAME` or `cause CAUSE`
+ * to the filter; *ret_taken is false for other words.  CAUSE is the code or the
+ * name of a close reason.  Returns false with call->err set. */
 bool session_filter_take(struct call *call, struct session_filter *filter,
     const char *word, const char *value, bool *ret_taken);
+
+/* Returns whether the filter selects every session. */
+bool session_filter_is_empty(const struct session_filter *filter);
 
 /* Returns whether everything named exists now.  Sets call->err otherwise. */
 bool session_filter_check(
@@ -27,5 +33,10 @@ bool session_filter_check(
  * session without one. */
 bool session_filter_matches(const struct session_filter *filter,
     const char *frontend, const char *backend, const char *server);
+
+/* Returns whether sessions that ended for that reason, an enum close_reason,
+ * are selected. */
+bool session_filter_has_cause(
+    const struct session_filter *filter, unsigned reason);
 
 #endif

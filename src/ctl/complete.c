@@ -116,6 +116,11 @@ complete_names(struct candidates *c, const char *placeholder)
 
 /* -- values that `help` does not list -- */
 
+/* The codes of the access log. */
+#define CLOSE_CODES                                                            \
+	"-- CC CR cR cQ cC cD PR PT PL RR CQ CD SC SQ sQ sC SD sD PD RC RD "   \
+	"KR KC KQ KD BD DC DD UC UD"
+
 /* Words of a command line, with `*` for any word and `@*` for one that begins
  * with `@`, and the values that may follow them. */
 static const struct value {
@@ -158,10 +163,14 @@ static const struct value {
     {"set timeout", "cli"},
     {"show closed", "backend cause frontend last server json"},
     {"show closed backend", "<backend>"},
-    {"show closed cause", "-- CC CR cR cQ cC cD PR PT PL RR CQ CD SC SQ sQ sC "
-                          "SD sD PD RC RD KR KC KQ KD BD DC DD UC UD"},
+    {"show closed cause", CLOSE_CODES},
     {"show closed frontend", "<frontend>"},
     {"show closed server", "<bk>/<srv>"},
+    {"show failures", "backend cause frontend last server json"},
+    {"show failures backend", "<backend>"},
+    {"show failures cause", CLOSE_CODES},
+    {"show failures frontend", "<frontend>"},
+    {"show failures server", "<bk>/<srv>"},
     {"show sess", "all backend frontend older server json"},
     {"show sess backend", "<backend>"},
     {"show sess frontend", "<frontend>"},

@@ -42,6 +42,8 @@ add_proxy(struct memory_rows *rows, const struct proxy *proxy)
 	    "counts of the clients with the most bytes, sessions and errors");
 	memory_rows_add(rows, "closed sessions", m.closed, 0,
 	    "a ring for each thread, touched as far as it was filled");
+	memory_rows_add(rows, "failures", m.failures, 0,
+	    "by cause and server; touched as far as they were used");
 	memory_rows_add(
 	    rows, "event handlers", event_handler_memory(), 0, NULL);
 }

@@ -3,15 +3,36 @@
  */
 #include "proxy/close_reasons.h"
 
+#include <ctype.h>
+#include <stddef.h>
+
 static const struct {
+	const char *name;
 	const char *code;
 	enum close_blame blame;
 	const char *text;
 } reasons[CLOSE_REASONS] = {
-#define X(id, code, blame, text) [CLOSE_##id] = {code, BLAME_##blame, text},
+#define X(id, code, blame, text)                                               \
+	[CLOSE_##id] = {#id, code, BLAME_##blame, text},
     CLOSE_REASONS_TABLE(X)
 #undef X
 };
+
+#define X(id, code, blame, text)                                               \
+	_Static_assert(sizeof(#id) <= CLOSE_NAME_SIZE, "room for the name");
+CLOSE_REASONS_TABLE(X)
+#undef X
+
+const char *
+close_reason_name(enum close_reason reason, char out[CLOSE_NAME_SIZE])
+{
+	size_t i = 0;
+
+	do
+		out[i] = (char)tolower(reasons[reason].name[i]);
+	while (out[i++]);
+	return out;
+}
 
 const char *
 close_reason_code(enum close_reason reason)
@@ -29,6 +50,17 @@ enum close_blame
 close_reason_blame(enum close_reason reason)
 {
 	return reasons[reason].blame;
+}
+
+const char *
+close_blame_name(enum close_blame blame)
+{
+	static const char *const names[] = {[BLAME_NOBODY] = "rule",
+	    [BLAME_CLIENT] = "client",
+	    [BLAME_SERVER] = "server",
+	    [BLAME_US] = "lfproxy"};
+
+	return names[blame];
 }
 
 enum close_reason

@@ -183,11 +183,21 @@ enum close_cause {
 enum close_reason close_reason_in(
     enum close_phase phase, enum close_cause cause);
 
+#define CLOSE_NAME_SIZE 24
+
+/* Writes the reason's name, its identifier in lower case: `connect_failed`.
+ * Programs look for the name, so it never changes.  Returns out. */
+const char *close_reason_name(
+    enum close_reason reason, char out[CLOSE_NAME_SIZE]);
+
 /* Returns the code of the access log, see CLOSE_REASONS_TABLE. */
 const char *close_reason_code(enum close_reason reason);
 /* Returns the reason in words. */
 const char *close_reason_text(enum close_reason reason);
 /* Returns which party caused the close. */
 enum close_blame close_reason_blame(enum close_reason reason);
+/* Returns "client", "server", "lfproxy" or, for BLAME_NOBODY, "rule": a rule, a
+ * limit or an operator has ended the session. */
+const char *close_blame_name(enum close_blame blame);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/ensure.h"
 #include "base/grace.h"
 #include "proxy/inspection.h"
+#include "proxy/proxy.h"
 #include "proxy/session_record.h"
 #include "proxy/session.h"
 #include "proxy/session_facts.h"
@@ -249,7 +250,7 @@ closed_note(struct closed_ring *ring, const struct session *s,
 	enum close_reason reason = (enum close_reason)record->reason;
 	struct closed_session c;
 
-	if (!atomic_load_relaxed(&ring->cells))
+	if (reason == CLOSE_DONE && !atomic_load_relaxed(&ring->cells))
 		return;
 	c.id = session_id(s->number, s->accepted_wall_us);
 	c.session = *record;
@@ -268,6 +269,8 @@ closed_note(struct closed_ring *ring, const struct session *s,
 	if (wants_tcp(s, reason, (uint64_t)record->total_ms))
 		closed_read_tcp(&c, s);
 	closed_ring_put(ring, &c);
+	if (reason != CLOSE_DONE)
+		failures_add(&proxy_thread_of(self)->proxy->failures, &c);
 }
 
 /* -- reading -- */

@@ -114,8 +114,8 @@ struct closed_ring *closed_ring_take(struct closed_rings *rings);
  * stopped. */
 void closed_ring_give(struct closed_ring *ring);
 
-/* Adds a record of a session that ends, whose descriptors are still open.
- * record: the record of its end. */
+/* Adds a record of a session that ends, whose descriptors are still open, and
+ * counts its failure (failures.h).  record: the record of its end. */
 void closed_note(struct closed_ring *ring, const struct session *s,
     const struct session_record *record, struct pool_thread *self);
 

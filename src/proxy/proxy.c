@@ -44,6 +44,8 @@ proxy_init(
 	    .first_number = 1,
 	    .closed.keep = closed};
 	splice_pool_init(&proxy->pipes, pipes);
+	if (!failures_init(&proxy->failures))
+		return -ENOMEM;
 	/* Pages that no session has used stay the kernel's zero page. */
 	proxy->deadlines = mmap(NULL, deadlines_size(sessions),
 	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -71,6 +73,7 @@ proxy_init(
 void
 proxy_fini(struct proxy *proxy)
 {
+	failures_fini(&proxy->failures);
 	closed_rings_fini(&proxy->closed);
 	splice_pool_fini(&proxy->pipes);
 	pending_pool_fini(&proxy->pending_pool);
@@ -122,6 +125,7 @@ proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory)
 	m->pending_pool.mapped = used * proxy->pending_pool.slab.options.size;
 	m->closed = closed_rings_memory(&proxy->closed);
 	m->talkers = talkers_memory(&proxy->talkers);
+	m->failures = failures_memory(&proxy->failures);
 }
 
 bool

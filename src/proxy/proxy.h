@@ -14,6 +14,7 @@
 #include "model/model.h"
 #include "net/splice.h"
 #include "proxy/closed.h"
+#include "proxy/failures.h"
 #include "proxy/pacer.h"
 #include "proxy/pending.h"
 #include "proxy/exhaustion.h"
@@ -84,6 +85,7 @@ struct proxy {
 	struct splice_pool pipes;
 	struct closed_rings closed;
 	struct talkers talkers;
+	struct failures failures;
 	struct pacer pacer;
 	struct acceptor *paused; /* a stack of those that have paused */
 	/* enum takeover: which acceptors wait.  Written by control; see
@@ -154,7 +156,7 @@ proxy_thread_of(const struct pool_thread *self)
 /* The memory of each kind of object. */
 struct proxy_memory {
 	struct memory_use sessions, inspections, deadlines, pending_pool,
-	    closed, bandwidth, talkers;
+	    closed, failures, bandwidth, talkers;
 };
 /* Reads how much memory is in use.  Runs on the control thread. */
 void proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory);

@@ -219,13 +219,13 @@ logged() {
 	run -1 ctl show closed frontend x
 	[[ $output == "No such frontend. There are "* ]]
 	run -1 ctl show closed cause xy
-	[[ $output == "No session ends with 'xy'; these are: -- "*" SC "* ]]
+	[[ $output == "No session ends with 'xy'; "*"; these are: -- "*" SC "* ]]
 	run -1 ctl show closed last nonsense
 	equal "no age" "Invalid age." "$output"
 	run -1 ctl show closed 0
 	[[ $output == "Unexpected argument '0'; this command takes how many"* ]]
 	run -1 ctl show closed bogus
-	[[ $output == "Unexpected argument 'bogus'"*"cause <code>"* ]]
+	[[ $output == "Unexpected argument 'bogus'"*"cause <cause>"* ]]
 }
 
 # bats test_tags=onethread

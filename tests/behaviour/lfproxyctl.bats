@@ -275,9 +275,11 @@ offers() {
 	offers "app json" show servers state
 	offers "all backend frontend older server json" show sess
 	offers "backend cause frontend last server json" show closed
+	offers "backend cause frontend last server json" show failures
 	codes=$(ctl show closed cause xx 2>&1 || :)
 	codes=${codes#*these are: }
 	offers "${codes%.}" show closed cause
+	offers "${codes%.}" show failures cause
 	equal "nobody there" "import save top" \
 	    "$("$CTL" -S "$T/none" --complete | xargs)"
 }
