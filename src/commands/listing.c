@@ -53,6 +53,14 @@ listing_new(struct call *call, const struct listing_kind *kind, bool json)
 }
 
 bool
+listing_oom(struct listing *listing)
+{
+	listing->rest.failed = true;
+	report_text(&listing->report, "Out of memory.\n");
+	return false;
+}
+
+bool
 listing_answer(struct call *call, struct listing *listing, bool ok)
 {
 	if (!ok) {

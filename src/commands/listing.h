@@ -37,6 +37,10 @@ struct listing {
 void *listing_new(
     struct call *call, const struct listing_kind *kind, bool json) MUST_CHECK;
 
+/* Ends an answer that cannot go on for want of memory, for a step: returns
+ * false. */
+bool listing_oom(struct listing *listing);
+
 /* Begins the answer with the listing if ok, else frees it.  Returns ok. */
 bool listing_answer(
     struct call *call, struct listing *listing, bool ok) MUST_CHECK;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "model/backend.h"
 #include "proxy/close_reasons.h"
 
@@ -55,6 +56,24 @@ take_cause(struct call *call, struct session_filter *filter, const char *cause)
 	           cause, all);
 }
 
+/* Reads the value of `client` or of `min-bytes`. */
+static bool
+take_traffic(struct call *call, struct session_filter *filter, const char *word,
+    const char *value, bool *ret_taken)
+{
+	bool is_client = strcmp(word, "client") == 0;
+	struct err why;
+
+	*ret_taken = is_client || strcmp(word, "min-bytes") == 0;
+	if (!*ret_taken)
+		return true;
+	if (is_client ? cidr_parse(value, &filter->client, &why)
+	              : text_parse_size(
+	                    value, 0, UINT64_MAX, &filter->min_bytes, &why))
+		return true;
+	return err_set(call->err, "%s: %s.", word, why.text);
+}
+
 bool
 session_filter_take(struct call *call, struct session_filter *filter,
     const char *word, const char *value, bool *ret_taken)
@@ -64,13 +83,15 @@ session_filter_take(struct call *call, struct session_filter *filter,
 	                                            : NULL;
 
 	*ret_taken = name || strcmp(word, "server") == 0;
-	if (filter->ended && strcmp(word, "cause") == 0) {
-		*ret_taken = true;
-		return take_cause(call, filter, value);
-	}
 	if (name)
 		return set_filter_name(call, name, value, strlen(value));
-	return !*ret_taken || take_server(call, filter, value);
+	if (*ret_taken)
+		return take_server(call, filter, value);
+	*ret_taken = filter->has_causes && strcmp(word, "cause") == 0;
+	if (*ret_taken)
+		return take_cause(call, filter, value);
+	return !filter->has_traffic ||
+	       take_traffic(call, filter, word, value, ret_taken);
 }
 
 bool
@@ -118,4 +139,13 @@ bool
 session_filter_has_cause(const struct session_filter *filter, unsigned reason)
 {
 	return filter->causes == 0 || filter->causes >> reason & 1;
+}
+
+bool
+session_filter_has_traffic(const struct session_filter *filter,
+    const struct endpoint *client, uint64_t bytes)
+{
+	return bytes >= filter->min_bytes &&
+	       (filter->client.family == 0 ||
+	           cidr_has(&filter->client, client));
 }

@@ -109,6 +109,20 @@ check_about(struct call *call, const struct event_filter *w)
 	    w->about);
 }
 
+/* Tells since when the answer is complete, if events have made room for later
+ * ones. */
+static void
+put_events_loss(struct report *r)
+{
+	char time[TIME_TEXT_SIZE];
+
+	if (events_count() == EVENTS_MAX)
+		report_text(r,
+		    "# complete since %s: the last %d events are kept\n",
+		    time_text(TIME_RFC3339, events_at(0)->wall_us, 3, time),
+		    EVENTS_MAX);
+}
+
 bool
 run_show_events(struct call *call)
 {
@@ -122,6 +136,7 @@ run_show_events(struct call *call)
 	for (size_t i = first_event(&w); i < events_count(); i++)
 		if (is_about(events_at(i), w.about))
 			put_event(&r, events_at(i));
+	put_events_loss(&r);
 	report_end(&r);
 	return true;
 }

@@ -227,7 +227,7 @@ failures_begin(struct call *call, struct failures_listing *l)
 	    &control_proxy(call->env->control)->failures;
 
 	l->rows_max = FAILURES_CELLS;
-	l->filter.ended = true;
+	l->filter.has_causes = true;
 	if (!take_failures_words(call, l) || !make_failures_window(call, l))
 		return false;
 	collect_rows(l, failures);

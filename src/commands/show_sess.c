@@ -12,6 +12,7 @@
 
 #include "commands/listing.h"
 #include "commands/session_filter.h"
+#include "commands/session_sort.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/time_text.h"
@@ -23,6 +24,7 @@ struct sess_listing {
 	uint64_t older_ms;
 	bool detail;
 	uint32_t next; /* index of a session */
+	struct session_sort sort;
 };
 
 /* HAProxy's stream connector states: how far each side has got. */
@@ -211,8 +213,9 @@ put_sess_line(struct report *r, const struct session_facts *f)
 	report_json(r, "expires_ms", "%" PRIu64, sess_left_ms(f));
 	report_put(r, "retries", " rc=%u", t.retries);
 	report_text(r, " c_exp=%s", t.connect_left ? t.connect_left : "");
-	report_json(r, "bytes_in", "%" PRIu64, f->received[HANDLE_CLIENT]);
-	report_json(r, "bytes_out", "%" PRIu64, f->received[HANDLE_SERVER]);
+	/* HAProxy's line ends here. */
+	report_put(r, "bytes_in", " in=%" PRIu64, f->received[HANDLE_CLIENT]);
+	report_put(r, "bytes_out", " out=%" PRIu64, f->received[HANDLE_SERVER]);
 	if (r->json)
 		put_sess_bandwidth(r, f);
 	report_row_end(r);
@@ -315,9 +318,34 @@ static bool
 sess_is_wanted(const struct sess_listing *l, const struct session_facts *f)
 {
 	return sess_age_ms(f) >= l->older_ms &&
+	       session_filter_has_traffic(&l->filter, &f->client,
+	           f->received[HANDLE_CLIENT] + f->received[HANDLE_SERVER]) &&
 	       session_filter_matches(&l->filter, f->frontend->spec->name,
 	           f->backend ? f->backend->spec->name : "",
 	           f->server ? f->server->spec->name : "");
+}
+
+static bool
+collect_sess(struct sess_listing *l, const struct session_facts *f)
+{
+	const struct session_ranked row = {
+	    .key = session_sort_key(&l->sort, f->received[HANDLE_CLIENT],
+	        f->received[HANDLE_SERVER], sess_age_ms(f)),
+	    .id = f->id};
+
+	return session_sort_add(&l->sort, &row, SIZE_MAX);
+}
+
+/* Writes the next session of those that were collected, if it still lives. */
+static bool
+put_collected(struct sess_listing *l, const struct proxy *proxy)
+{
+	const struct session_ranked *row = session_sort_next(&l->sort);
+	struct session_facts f;
+
+	if (row && session_facts_find(proxy, row->id, &f))
+		put_sess(&l->listing.report, &f, l->detail);
+	return row;
 }
 
 static bool
@@ -325,13 +353,23 @@ sess_step(void *listing, const struct command_env *env)
 {
 	struct sess_listing *l = listing;
 	const struct proxy *proxy = control_proxy(env->control);
+	bool sorted = l->sort.key != SESSION_UNSORTED;
 	struct session_facts f;
 
 	if (l->next >= slab_made(&proxy->sessions))
-		return false;
-	if (session_facts_read(proxy, l->next++, &f) && sess_is_wanted(l, &f))
-		put_sess(&l->listing.report, &f, l->detail);
+		return sorted && put_collected(l, proxy);
+	if (!session_facts_read(proxy, l->next++, &f) || !sess_is_wanted(l, &f))
+		return true;
+	if (sorted)
+		return collect_sess(l, &f) || listing_oom(&l->listing);
+	put_sess(&l->listing.report, &f, l->detail);
 	return true;
+}
+
+static void
+sess_fini(void *listing)
+{
+	session_sort_fini(&((struct sess_listing *)listing)->sort);
 }
 
 /* Takes a filter, whose value is the word that follows. */
@@ -347,16 +385,22 @@ take_sess_filter(struct call *call, struct sess_listing *l, const char *name,
 		return false;
 	if (taken)
 		return session_filter_check(call, &l->filter);
+	if (!session_sort_take(call, &l->sort, name, value, &taken))
+		return false;
+	if (taken)
+		return true;
 	return err_set(call->err,
 	    "Unexpected argument '%s'; this command takes the pointer of a "
-	    "session, or all, older <age>, frontend <name>, backend <name>, "
-	    "server <backend>/<server>, and json.",
+	    "session, or all, older <age>, client <range>, min-bytes <size>, "
+	    "frontend <name>, backend <name>, server <backend>/<server>, sort "
+	    "<key>, and json.",
 	    name);
 }
 
 static bool
 take_sess_filters(struct call *call, struct sess_listing *l)
 {
+	l->filter.has_traffic = true;
 	for (unsigned i = 0; *call_arg(call, i); i++) {
 		if (strcmp(call_arg(call, i), "all") == 0)
 			l->detail = true;
@@ -395,6 +439,7 @@ run_show_sess(struct call *call)
 	    .size = sizeof(struct sess_listing),
 	    .head = "",
 	    .step = sess_step,
+	    .fini = sess_fini,
 	};
 	bool json = call_take_json(call);
 	uint64_t id = strtoull(call_arg(call, 0), NULL, 0);

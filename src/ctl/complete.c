@@ -121,6 +121,8 @@ complete_names(struct candidates *c, const char *placeholder)
 	"-- CC CR cR cQ cC cD PR PT PL RR CQ CD SC SQ sQ sC SD sD PD RC RD "   \
 	"KR KC KQ KD BD DC DD UC UD"
 
+#define SORT_KEYS "bytes bytes-in bytes-out duration"
+
 /* Words of a command line, with `*` for any word and `@*` for one that begins
  * with `@`, and the values that may follow them. */
 static const struct value {
@@ -161,20 +163,24 @@ static const struct value {
     {"set rate-limit", "connections sessions"},
     {"set rate-limit *", "global"},
     {"set timeout", "cli"},
-    {"show closed", "backend cause frontend last server json"},
+    {"show closed", "backend cause client frontend last min-bytes server "
+                    "sort json"},
     {"show closed backend", "<backend>"},
     {"show closed cause", CLOSE_CODES},
     {"show closed frontend", "<frontend>"},
     {"show closed server", "<bk>/<srv>"},
+    {"show closed sort", SORT_KEYS},
     {"show failures", "backend cause frontend last server json"},
     {"show failures backend", "<backend>"},
     {"show failures cause", CLOSE_CODES},
     {"show failures frontend", "<frontend>"},
     {"show failures server", "<bk>/<srv>"},
-    {"show sess", "all backend frontend older server json"},
+    {"show sess", "all backend client frontend min-bytes older server "
+                  "sort json"},
     {"show sess backend", "<backend>"},
     {"show sess frontend", "<frontend>"},
     {"show sess server", "<bk>/<srv>"},
+    {"show sess sort", SORT_KEYS},
     {"show stat", "<proxy> typed json desc no-maint up"},
     {"show table *", "key data.conn_cnt data.conn_cur data.refused "
                      "data.tokens json"},

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/grace.h"
 #include "proxy/inspection.h"
@@ -98,6 +99,7 @@ closed_rings_resize(
 	bool complete = true;
 
 	atomic_store_relaxed(&rings->keep, keep);
+	rings->forgotten_ns = clock_now_ns();
 	for (struct closed_ring *ring = atomic_load_acquire(&rings->all); ring;
 	     ring = ring->next) {
 		struct cells *cells = cells_new(keep);
@@ -284,6 +286,7 @@ struct lane {
 
 struct closed_walk {
 	uint32_t left;
+	uint64_t lost_ns; /* see closed_walk_lost_ns */
 	size_t lanes_n;
 	struct closed_session given; /* by the last call */
 	struct lane lanes[];
@@ -309,15 +312,24 @@ ring_read(const struct closed_ring *ring, uint64_t n,
 	return atomic_load_relaxed(&cell->sequence) == 2 * n + 2;
 }
 
+static void
+note_lost(struct closed_walk *walk, uint64_t at_ns)
+{
+	if (walk->lost_ns < at_ns)
+		walk->lost_ns = at_ns;
+}
+
 /* Reads the next older record of the lane.  A record that was overwritten ends
  * the lane, because all older ones were overwritten as well. */
 static void
-lane_advance(struct lane *lane)
+lane_advance(struct closed_walk *walk, struct lane *lane)
 {
 	lane->next--;
 	if (lane->next > 0 &&
-	    !ring_read(lane->ring, lane->next - 1, &lane->head))
+	    !ring_read(lane->ring, lane->next - 1, &lane->head)) {
+		note_lost(walk, lane->head.ended_ns);
 		lane->next = 0;
+	}
 }
 
 struct closed_walk *
@@ -333,11 +345,12 @@ closed_walk_new(const struct closed_rings *rings)
 	if (!walk)
 		return NULL;
 	walk->left = rings->keep;
+	walk->lost_ns = rings->forgotten_ns;
 	walk->lanes_n = n;
 	for (size_t i = 0; i < n; i++, all = all->next) {
 		walk->lanes[i].ring = all;
 		walk->lanes[i].next = atomic_load_acquire(&all->written) + 1;
-		lane_advance(&walk->lanes[i]);
+		lane_advance(walk, &walk->lanes[i]);
 	}
 	return walk;
 }
@@ -353,8 +366,6 @@ closed_walk_next(struct closed_walk *walk)
 {
 	struct lane *latest = NULL;
 
-	if (walk->left == 0)
-		return NULL;
 	for (size_t i = 0; i < walk->lanes_n; i++) {
 		struct lane *lane = &walk->lanes[i];
 
@@ -362,12 +373,20 @@ closed_walk_next(struct closed_walk *walk)
 		    (!latest || lane->head.ended_ns > latest->head.ended_ns))
 			latest = lane;
 	}
-	if (!latest)
+	if (latest && walk->left == 0)
+		note_lost(walk, latest->head.ended_ns);
+	if (!latest || walk->left == 0)
 		return NULL;
 	walk->left--;
 	walk->given = latest->head;
-	lane_advance(latest);
+	lane_advance(walk, latest);
 	return &walk->given;
+}
+
+uint64_t
+closed_walk_lost_ns(const struct closed_walk *walk)
+{
+	return walk->lost_ns;
 }
 
 struct memory_use

@@ -90,6 +90,8 @@ struct closed_rings {
 	struct closed_ring
 	    *all;      /* a stack that only grows; NULL to begin with */
 	uint32_t keep; /* records in each; the control thread's */
+	/* When all records were forgotten, 0: never; the control thread's. */
+	uint64_t forgotten_ns;
 };
 
 /* The functions closed_rings_* and closed_walk_* run on the control thread, the
@@ -132,6 +134,11 @@ struct closed_walk *closed_walk_new(const struct closed_rings *rings);
 
 /* Returns the next record, valid until the next call, or NULL at the end. */
 const struct closed_session *closed_walk_next(struct closed_walk *walk);
+
+/* Returns when the last session ended that was to come but is not kept any
+ * more, or not shown because closed_sessions are; 0: none so far.  So the walk
+ * is complete for the time since then, in clock_now_ns. */
+uint64_t closed_walk_lost_ns(const struct closed_walk *walk);
 
 /* Frees the walk.  Accepts NULL. */
 void closed_walk_free(struct closed_walk *walk);

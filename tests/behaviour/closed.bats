@@ -210,6 +210,19 @@ logged() {
 	id=$(closed id frontend one | head -1)
 	equal "by id" "one" "$(closed frontend "$id" | xargs)"
 	equal "an id is of one line" 1 "$(ctl show closed "$id" | wc -l)"
+	equal "by client" 5 "$(count client 127.0.0.0/8)"
+	equal "by another client" 0 "$(count client 10.0.0.0/8)"
+	equal "by bytes" "one two two one" \
+	    "$(closed frontend min-bytes 10 | xargs)"
+	equal "by more bytes" "" "$(closed frontend min-bytes 1m)"
+	equal "the longest two" "$(closed total_ms | sort -rn | head -2)" \
+	    "$(closed total_ms sort duration 2)"
+	equal "the least bytes are last" "refused" \
+	    "$(closed frontend sort bytes | tail -1)"
+	equal "sorted and filtered" "two two" \
+	    "$(closed frontend sort bytes-out frontend two | xargs)"
+	run -1 ctl show closed sort size
+	[[ $output == "Sessions cannot be sorted by 'size'; the keys are "* ]]
 	run -1 ctl show closed server one
 	equal "no server" "Require 'backend/server'." "$output"
 	run -1 ctl show closed server one/x
@@ -255,6 +268,11 @@ logged() {
 	    python3 -c 'import json, sys
 for line in sys.stdin: print(json.loads(line)["id"])' >"$T/expected"
 	equal "the last five" "$(cat "$T/expected")" "$(closed log_id)"
+	oldest=$(ctl show closed json | python3 -c 'import json, sys
+print(json.load(sys.stdin)[-1]["ended"][:19])')
+	[[ "$(ctl show closed cause SC)" == "# complete since ${oldest%:*}"* ]] ||
+	    fail "$(ctl show closed cause SC)"
+	equal "of one that has ended later" "" "$(ctl show closed cause SC last 0s)"
 	sed -i 's/^closed_sessions.*/closed_sessions = 2/' "$T/lfproxy.ini"
 	ctl reload
 	has_closed 0

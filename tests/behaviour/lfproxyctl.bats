@@ -273,8 +273,8 @@ offers() {
 	offers "app/a app/b" set weight
 	offers "a-frontend-of-a-long-name web" disable frontend
 	offers "app json" show servers state
-	offers "all backend frontend older server json" show sess
-	offers "backend cause frontend last server json" show closed
+	offers "all backend client frontend min-bytes older server sort json" show sess
+	offers "backend cause client frontend last min-bytes server sort json" show closed
 	offers "backend cause frontend last server json" show failures
 	codes=$(ctl show closed cause xx 2>&1 || :)
 	codes=${codes#*these are: }

@@ -61,9 +61,56 @@ has_answer() {
 	equal "its slot" "$((id & 0xffffffff))" \
 	    "$(($(ctl show sess "$id" | sed -nE 's/.* id=([0-9]+) .*/\1/p') + 1))"
 	[[ "$(ctl show sess)" == "$id: proto=tcpv4 src=127.0.0.1:$(one client_port)\
- fe=web be=app srv=a ts=00 "*" rc=0 c_exp=" ]]
+ fe=web be=app srv=a ts=00 "*" rc=0 c_exp= in=$in out=$out" ]]
 	run -1 ctl show sess 0x1234567800000001
 	equal "of one that is not there" "Session not found." "$output"
+}
+
+# named FIELDS [ARGUMENT...]: of each session, a line each.
+named() {
+	ctl show sess "${@:2}" json | python3 -c 'import json, sys
+for session in json.load(sys.stdin):
+    print(*[session[field] for field in sys.argv[1].split(",")])' "$1"
+}
+
+has_sessions() {
+	[ "$(named id "${@:2}" | wc -l)" -eq "$1" ]
+}
+
+# Each client sends 1000 bytes for each number of its address in 127.0.0.0/8.
+@test "show sess: by client, by bytes, and the largest or the oldest first" {
+	start_bad silent silent
+	web silent
+	spawn held timeout 60 python3 -c "import socket, time
+held = []
+for number in (2, 4, 3):
+    s = socket.create_connection(('127.0.0.1', $(port web)),
+                                 source_address=('127.0.0.%d' % number, 0))
+    s.sendall(bytes(1000 * number))
+    held.append(s)
+time.sleep(60)"
+	wait_for 10 has_sessions 3 min-bytes 2000
+	wait_for 10 has_sessions 1 min-bytes 4000
+	wait_for 10 has_sessions 2 min-bytes 3000
+	equal "by bytes" "127.0.0.4 127.0.0.3 127.0.0.2" \
+	    "$(named client sort bytes | xargs)"
+	equal "by bytes of the other direction" "0 0 0" \
+	    "$(named bytes_out sort bytes-out | xargs)"
+	equal "by age" "127.0.0.2 127.0.0.4 127.0.0.3" \
+	    "$(named client sort duration | xargs)"
+	equal "of a client" "3000" "$(named bytes_in client 127.0.0.3)"
+	equal "of a range" "127.0.0.3 127.0.0.2" \
+	    "$(named client client 127.0.0.2/31 sort bytes-in | xargs)"
+	equal "of both" "" "$(named client client 127.0.0.2/31 min-bytes 3001)"
+	equal "detailed" 3 "$(ctl show sess all sort bytes | grep -c '  req= ')"
+	run -1 ctl show sess sort nothing
+	[[ $output == "Sessions cannot be sorted by 'nothing'; the keys are "* ]]
+	run -1 ctl show sess client 127.0.0.3/8
+	[[ $output == "client: "* ]] || fail "$output"
+	run -1 ctl show sess min-bytes many
+	[[ $output == "min-bytes: "* ]] || fail "$output"
+	run -1 ctl show sess cause SC
+	[[ $output == "Unexpected argument 'cause'"* ]]
 }
 
 # bats test_tags=covered
@@ -73,7 +120,7 @@ has_answer() {
 	ctl disable server app/a
 	hold
 	wait_for 10 state_is QUEUED
-	[[ "$(ctl show sess)" == *" srv=<none> "*" scb=[2,1h,fd=-1] "*" c_exp=" ]]
+	[[ "$(ctl show sess)" == *" srv=<none> "*" scb=[2,1h,fd=-1] "*" c_exp= in="*" out=0" ]]
 	equal "in JSON" "None -1" "$(one server server_fd)"
 	run -0 ctl show sess all
 	[[ $output == *" waiting=1 "*"
@@ -87,7 +134,7 @@ has_answer() {
 	DEFAULTS=$'timeout_connect = 119s\nretries = 0' web full
 	hold
 	wait_for 10 state_is CONNECTING
-	[[ "$(ctl show sess)" =~ \ scb=\[5,1h,fd=[0-9]+\]\ exp=1m[0-9]+s\ rc=0\ c_exp=1m[0-9]+s$ ]]
+	[[ "$(ctl show sess)" =~ \ scb=\[5,1h,fd=[0-9]+\]\ exp=1m[0-9]+s\ rc=0\ c_exp=1m[0-9]+s\ in=0\ out=0$ ]]
 	[[ "$(ctl show sess all)" == *" conn_exp=1m"*" state=CON fd="* ]]
 	ctl shutdown sessions server app/full
 }

@@ -135,6 +135,46 @@ rings_are_merged_by_time_and_as_many_are_shown_as_are_kept(void **state)
 	closed_rings_fini(&rings);
 }
 
+/* Walks to the end. */
+static uint64_t
+lost_ns(const struct closed_rings *rings)
+{
+	struct closed_walk *w = closed_walk_new(rings);
+	uint64_t at_ns;
+
+	assert_non_null(w);
+	while (closed_walk_next(w))
+		continue;
+	at_ns = closed_walk_lost_ns(w);
+	closed_walk_free(w);
+	return at_ns;
+}
+
+static void
+a_walk_tells_since_when_it_is_complete(void **state)
+{
+	struct closed_rings rings = {.keep = 3};
+	struct closed_ring *a, *b;
+	struct grace *grace = grace_new();
+
+	(void)state;
+	a = closed_ring_take(&rings);
+	b = closed_ring_take(&rings);
+	assert_int_equal(lost_ns(&rings), 0);
+	put(a, 1, 10);
+	put(a, 2, 20);
+	put(b, 3, 15);
+	assert_int_equal(lost_ns(&rings), 0);
+	put(a, 4, 30); /* as many as are shown: 30, 20, 15 */
+	assert_int_equal(lost_ns(&rings), 10);
+	put(a, 5, 40); /* overwrites 10 */
+	assert_int_equal(lost_ns(&rings), 20);
+	assert_true(closed_rings_resize(&rings, 4, grace));
+	assert_true(lost_ns(&rings) > 40);
+	grace_free(grace);
+	closed_rings_fini(&rings);
+}
+
 static void
 a_ring_outlives_its_thread_and_is_taken_again(void **state)
 {
@@ -268,6 +308,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_ring_keeps_the_last_and_shows_them_latest_first),
+	    cmocka_unit_test(a_walk_tells_since_when_it_is_complete),
 	    cmocka_unit_test(
 	        rings_are_merged_by_time_and_as_many_are_shown_as_are_kept),
 	    cmocka_unit_test(a_ring_outlives_its_thread_and_is_taken_again),
