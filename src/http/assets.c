@@ -4,15 +4,18 @@
  */
 #include "http/assets.h"
 
-#define ASSET(name, file)                                                      \
+#define INCBIN(file) ".incbin \"src/http/page/" file "\"\n"
+#define ASSET(name, files)                                                     \
 	__asm__(".pushsection .rodata\n"                                       \
 	        ".global " #name "\n"                                          \
-	        ".type " #name ", %object\n" #name ":\n"                       \
-	        ".incbin \"src/http/page/" file "\"\n"                         \
-	        ".byte 0\n"                                                    \
+	        ".type " #name ", %object\n" #name ":\n" files ".byte 0\n"     \
 	        ".size " #name ", . - " #name "\n"                             \
 	        ".popsection\n")
 
-ASSET(asset_page_html, "page.html");
-ASSET(asset_page_css, "page.css");
-ASSET(asset_page_js, "page.js");
+ASSET(asset_page_html, INCBIN("page.html"));
+ASSET(asset_page_css, INCBIN("page.css"));
+/* In the order in which they use each other's constants. */
+ASSET(asset_page_js,
+    INCBIN("base.js") INCBIN("columns.js") INCBIN("overview.js")
+        INCBIN("servers.js") INCBIN("actions.js") INCBIN("records.js")
+            INCBIN("page.js"));

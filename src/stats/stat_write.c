@@ -163,10 +163,13 @@ put_row_values(FILE *out, const struct stat_row *row, enum field_form form,
 
 /* The columns of FIELD_BRIEF. */
 static const char *const brief[] = {"pxname", "svname", "type", "status",
-    "scur", "smax", "slim", "stot", "bin", "bout", "rate", "rate_max", "qcur",
-    "qmax", "dreq", "econ", "eresp", "wretr", "wredis", "weight", "act", "bck",
-    "chkfail", "chkdown", "lastchg", "downtime", "check_status", "last_chk",
-    "addr", "mode", "lf_admin"};
+    "scur", "smax", "slim", "stot", "bin", "bout", "rate", "rate_lim",
+    "rate_max", "qcur", "qmax", "qtime", "dreq", "ereq", "econ", "eresp",
+    "wretr", "wredis", "cli_abrt", "srv_abrt", "weight", "uweight", "throttle",
+    "act", "bck", "chkfail", "chkdown", "lastchg", "downtime", "lastsess",
+    "ctime", "ttime", "tracked", "check_status", "check_code", "check_duration",
+    "last_chk", "agent_status", "last_agt", "addr", "mode", "algo", "lf_admin",
+    "lf_usable", "lf_ejections", "lf_bw_in", "lf_bw_out"};
 
 static const struct stat_column *
 find_column(const char *name)

@@ -33,7 +33,7 @@ def policy(address):
     if "unsafe" in allowed or rules["X-Content-Type-Options"] != "nosniff":
         return allowed
     outside = [u for u in re.findall(r"(?:src|href)=[\"']?([^\"' >]+)", page)
-               if not u.startswith(("/", "data:,"))]
+               if not u.startswith(("/", "#", "data:,"))]
     outside += re.findall(r" on[a-z]+=|\bstyle=|@import|url\(", page)
     return f"not of this page: {outside}" if outside else "ok"
 
