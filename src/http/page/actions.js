@@ -21,7 +21,7 @@ const explainLevel = () => {
       (may("operator") ? "" : "see sessions (level operator), or to ") + "change servers and threads (level admin).";
   if (!me.user) return "Nothing can be changed here (level " + me.level + "), because " + me.why + ".";
   return who + (may("operator") ? ", which reads sessions and resets peaks" : ", which reads figures") +
-    ". To change servers and threads takes the level admin: write name:hash:admin in the file of users.";
+    ". Changing servers and threads takes the level admin: write name:hash:admin in the file of users.";
 };
 
 const known = (answer) => {
