@@ -55,6 +55,16 @@ def change(browser, stage, checks, stop):
         press(browser, "Reset peaks")
         browser.wait(CLOSED.format("act-d"))
 
+    def top_clients():
+        for by in ("sessions", "errors", "bytes"):
+            fill(browser, "clients-by", by, "change")
+            browser.wait("document.querySelector('#clients tbody tr')"
+                         "?.cells[0].textContent === '127.0.0.1'")
+            browser.wait("document.getElementById('clients-t').textContent"
+                         ".startsWith('counted over ')")
+        assert browser.evaluate("Number.parseInt(document.querySelector("
+                                "'#clients tbody tr').cells[2].textContent)") > 0
+
     def sessions_of_server():
         with idle_session(stage) as port:
             for server, there in (("app/app1", True), ("evil/evil", False)):
@@ -244,6 +254,7 @@ def change(browser, stage, checks, stop):
     checks.run("a user of the level user is told the same", reader)
     checks.run("an operator may do some things, and is told of the rest",
                operator)
+    checks.run("the clients with the most traffic", top_clients)
     checks.run("the sessions of one server", sessions_of_server)
     checks.run("a wrong password", wrong_password)
     checks.run("signing in", signed_in)

@@ -1,4 +1,4 @@
-// Events, sessions of now, sessions that have ended, capacity; one server.
+// Events, clients, sessions of now, sessions that have ended, capacity; one server.
 
 const to = (s) => s.backend ? s.backend + "/" + (s.server || "-") : "-";
 const SHOWN = 2000;
@@ -43,8 +43,23 @@ const drawSessions = () => {
   }).catch((error) => setText($("sessions-t"), error.message));
 };
 
+// -- top clients --
+
+// A number that is only known within bounds shows both.
+const bound = (c, name, text) => c[name + "_more_max"] > 0 ?
+  text(c[name]) + " to " + text(c[name] + c[name + "_more_max"]) : text(c[name]);
+
+const drawClients = () => get("top-clients/" + $("clients-by").value + "/last/" + $("clients-last").value).then((top) => {
+  const show = top.by === "bytes" ? bytes : count;
+  setText($("clients-t"), "counted over " + span(top.span_ms / 1000) + "; any other client has at most " + show(top.others_max));
+  fill("clients", top.clients.map((c) => [[c.client], [bound(c, "bytes", bytes), "number"], [bound(c, "sessions", count), "number"],
+    [bound(c, "errors", count), c.errors > 0 ? "number some" : "number"]]), "No client in this time.");
+}).catch((error) => setText($("clients-t"), error.message));
+
 const drawRecords = () => {
-  if (may("operator")) drawClosed();
+  if (!may("operator")) return;
+  drawClosed();
+  drawClients();
 };
 
 // -- one server --
@@ -98,6 +113,8 @@ const showServer = (name) => {
 };
 
 const startRecords = () => {
+  $("clients-by").addEventListener("change", drawClients);
+  $("clients-last").addEventListener("change", drawClients);
   $("sessions-b").addEventListener("click", drawSessions);
   $("server-again").addEventListener("click", drawServerSessions);
   $("server-change").addEventListener("click", () => { const r = serverRow(); if (r) askServers([r]); });
