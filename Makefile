@@ -158,12 +158,10 @@ TOOLS       := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.
 # tests/unit/LAYER/test_*.c is one program each; other files there are shared.
 UNIT_LAYERS ?= $(LAYERS)
 UNIT_SRC    := $(wildcard $(UNIT_LAYERS:%=tests/unit/%/test_*.c))
-# ThreadSanitizer has nothing to find where tests start no thread: those of whole
-# folders, and some.
+# ThreadSanitizer has nothing to find where tests start no thread.
 ifeq ($(MODE),tsan)
-UNIT_SRC    := $(filter-out $(foreach f,admin check config http net stats, \
-	tests/unit/$(f)/%) $(foreach t,borders content entries recipe, \
-	tests/unit/acl/test_$(t).c),$(UNIT_SRC))
+UNIT_SRC    := $(filter $(foreach t,$(shell grep '^test_' tests/unit/threads),%/$(t).c), \
+	$(UNIT_SRC))
 endif
 UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
