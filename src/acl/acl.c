@@ -297,12 +297,12 @@ delete_later(struct acl_list *list, const struct cidr *range, bool was_read,
 	list->deleted += was_read;
 }
 
-enum acl_outcome
-acl_list_delete(
-    struct acl_list *list, const struct cidr *range, struct grace *grace)
+/* was_read, was_added: the content of the configuration, or that of commands,
+ * has the entry, and is to lose it. */
+static enum acl_outcome
+delete_entry(struct acl_list *list, const struct cidr *range, bool was_read,
+    bool was_added, struct grace *grace)
 {
-	bool was_read = has_entry(list->content, range);
-	bool was_added = has_entry(list->added, range);
 	struct acl_table *read = NULL, *added = NULL;
 
 	ENSURE(!list->committing);
@@ -329,6 +329,28 @@ acl_list_delete(
 		    acl_content_remove(list->content, range, read), grace);
 	list->deleted += was_read;
 	return ACL_DONE;
+}
+
+enum acl_outcome
+acl_list_delete(
+    struct acl_list *list, const struct cidr *range, struct grace *grace)
+{
+	return delete_entry(list, range, has_entry(list->content, range),
+	    has_entry(list->added, range), grace);
+}
+
+bool
+acl_list_was_added(const struct acl_list *list, const struct cidr *range)
+{
+	return has_entry(list->added, range);
+}
+
+enum acl_outcome
+acl_list_delete_added(
+    struct acl_list *list, const struct cidr *range, struct grace *grace)
+{
+	return delete_entry(
+	    list, range, false, has_entry(list->added, range), grace);
 }
 
 /* Replaces all entries by those of added, and takes ownership of it.  When

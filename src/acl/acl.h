@@ -95,6 +95,14 @@ enum acl_outcome acl_list_add(
 enum acl_outcome acl_list_delete(
     struct acl_list *list, const struct cidr *range, struct grace *grace);
 
+/* Returns whether a command has added the entry with exactly this range. */
+bool acl_list_was_added(const struct acl_list *list, const struct cidr *range);
+
+/* Does what acl_list_delete does, but only with an entry that a command has
+ * added: one with the same range that was read stays. */
+enum acl_outcome acl_list_delete_added(
+    struct acl_list *list, const struct cidr *range, struct grace *grace);
+
 /* Deletes all entries.  Returns false when memory is short. */
 bool acl_list_clear(struct acl_list *list, struct grace *grace) MUST_CHECK;
 

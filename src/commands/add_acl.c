@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "commands/commands.h"
+#include "commands/expiring.h"
 
 /* Returns the list that has the file, or NULL after an error if several have
  * it; *ret_none: no list has the file. */
@@ -188,9 +189,12 @@ del_acl_now(struct call *call, struct list_task **ret_task)
 	    &range);
 
 	(void)ret_task;
-	return list && end_entry_change(call,
-	                   acl_list_delete(list, &range, grace_of(call)), list,
-	                   &range, "deleted");
+	if (!list || !end_entry_change(call,
+	                 acl_list_delete(list, &range, grace_of(call)), list,
+	                 &range, "deleted"))
+		return false;
+	call_forget_acl_ends(call, list, &range);
+	return true;
 }
 
 /* Clears a version.  Clearing one that is not prepared succeeds, as in HAProxy:
@@ -221,7 +225,87 @@ clear_acl_now(struct call *call, struct list_task **ret_task)
 	if (!acl_list_clear(list, grace_of(call)))
 		return err_oom(call->err) || err_as_sentence(call->err);
 	call_audit_number(call, n, 0, "acl %s entries", acl_list_name(list));
+	call_forget_acl_ends(call, list, NULL);
 	return true;
+}
+
+/* -- entries for a time -- */
+
+/* Writes the subject of the entry's setting; range NULL: the beginning that the
+ * subjects of the list's entries have in common. */
+static void
+subject_of(const struct acl_list *list, const struct cidr *range, char *out,
+    size_t size)
+{
+	char text[CIDR_TEXT_SIZE];
+
+	setting_print(out, size, "acl %s%s%s", acl_list_name(list),
+	    range ? " " : "", range ? cidr_text(range, text) : "");
+}
+
+void
+call_forget_acl_ends(const struct call *call, const struct acl_list *list,
+    const struct cidr *range)
+{
+	char subject[sizeof(((struct setting *)NULL)->subject)];
+
+	subject_of(list, range, subject, sizeof(subject));
+	expiring_forget(call->env->expiring, subject);
+}
+
+bool
+acl_entry_end(const struct expiring *expiring, const struct acl_list *list,
+    const struct cidr *range, struct expiring_status *ret_status)
+{
+	struct setting now;
+
+	now.base[0] = '\0';
+	subject_of(list, range, now.subject, sizeof(now.subject));
+	return expiring_of(expiring, &now, ret_status);
+}
+
+enum setting_answer
+describe_acl_entry(struct call *call, struct setting *ret)
+{
+	struct cidr range;
+	struct acl_list *list;
+
+	if (*call_arg(call, 0) == '@' || *call_arg(call, 0) == '#') {
+		err_set(call->err,
+		    "An entry for a time goes into the list in force, by the "
+		    "list's name, as in 'add acl banned 10.0.0.1 for 1h'.");
+		return SETTING_UNRESTORABLE;
+	}
+	list = take_range(call,
+	    "'add acl' expects two parameters: ACL identifier and pattern.",
+	    &range);
+	if (!list)
+		return SETTING_INVALID;
+	subject_of(list, &range, ret->subject, sizeof(ret->subject));
+	SETTING_PRINT(ret->configured, "absent");
+	(void)setting_known(
+	    ret, "%s", acl_list_was_added(list, &range) ? "added" : "absent");
+	if (!acl_list_is_committing(list))
+		return SETTING_KNOWN;
+	err_set(call->err,
+	    "A version of the list is being committed, which replaces all "
+	    "entries; repeat the command afterwards.");
+	return SETTING_BUSY;
+}
+
+bool
+restore_acl_entry(struct call *call)
+{
+	bool adds = strcmp(call_arg(call, 2), "added") == 0;
+	struct cidr range;
+	struct acl_list *list = take_range(call, "no such entry", &range);
+
+	if (!list)
+		return false;
+	return end_entry_change(call,
+	    adds ? acl_list_add(list, &range, grace_of(call))
+	         : acl_list_delete_added(list, &range, grace_of(call)),
+	    list, &range, adds ? "added" : "deleted");
 }
 
 bool

@@ -41,6 +41,19 @@ void acl_record_free(struct acl_record *record);
  * and frees it. */
 struct list_task_end acl_record_end(struct acl_record *record);
 
+/* Forgets the ends of the entries of the list that were added for a time; range
+ * NULL: all of them.  The entries are gone. */
+void call_forget_acl_ends(const struct call *call, const struct acl_list *list,
+    const struct cidr *range);
+
+struct expiring_status;
+
+/* Reads the end of an entry that was added for a time.  Returns false if the
+ * entry has none.  expiring may be NULL. */
+struct expiring;
+bool acl_entry_end(const struct expiring *expiring, const struct acl_list *list,
+    const struct cidr *range, struct expiring_status *ret_status);
+
 #define ACL_PLACE_SIZE 512
 
 /* Writes where the entry comes from: FILE:LINE, FILE, or `add acl`.  Returns

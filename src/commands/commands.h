@@ -40,8 +40,9 @@
 	    "<certfile>", "abort a transaction for a certificate file")        \
 	COMMAND("abort ssl crl-file", ADMIN, run_abort_ssl_crl_file, USAGE,    \
 	    "<crlfile>", "abort a transaction for a CRL file")                 \
-	COMMAND("add acl", ADMIN, run_add_acl, USAGE,                          \
-	    "[@<ver>] <acl> <pattern>", "add an entry to an address list")     \
+	SETTING("add acl", ADMIN, run_add_acl, USAGE, describe_acl_entry,      \
+	    restore_acl_entry, 2, 2, "[@<ver>] <acl> <pattern>",               \
+	    "add an entry to an address list")                                 \
 	COMMAND("add server", ADMIN, run_add_server, OWN,                      \
 	    "<bk>/<srv> <address> [<option>]*", "create a new server")         \
 	COMMAND("cancel drain", ADMIN, run_cancel_drain, USAGE, "<bk>/<srv>",  \

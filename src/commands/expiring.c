@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/clock.h"
 #include "base/events.h"
@@ -14,8 +15,11 @@
 #include "orders/drains.h"
 
 #define SETTING_COMMANDS                                                       \
-	"set server, set weight, set maxconn, set rate-limit, set pool, and "  \
-	"enable or disable server, health, agent, frontend"
+	"set server, set weight, set maxconn, set rate-limit, set pool, add "  \
+	"acl, and enable or disable server, health, agent, frontend"
+
+/* Time until another look at a setting that cannot be changed now. */
+#define BUSY_LOOK_MS 100
 
 #define BY_FILE "the file has set it since then"
 
@@ -30,6 +34,8 @@ expiring_init(struct expiring *expiring, const struct command_env *env)
 {
 	*expiring = (struct expiring){.env = env};
 	list_init(&expiring->changes);
+	for (size_t i = 0; i < EXPIRING_BUCKETS; i++)
+		list_init(&expiring->buckets[i]);
 }
 
 static void
@@ -37,6 +43,7 @@ change_free(struct expiring_change *c)
 {
 	timed_task_cancel(&c->task);
 	list_remove(&c->node);
+	list_remove(&c->chain);
 	c->expiring->n--;
 	free(c);
 }
@@ -48,13 +55,39 @@ expiring_fini(struct expiring *expiring)
 		change_free(expiring_at(node));
 }
 
+/* Entries of lists may have thousands of changes, each of which is looked up
+ * for every report about the list. */
+static struct list *
+bucket_of(struct expiring *expiring, const char *subject)
+{
+	return &expiring->buckets[XXH64(subject, strlen(subject), 0) %
+	                          EXPIRING_BUCKETS];
+}
+
 struct expiring_change *
 expiring_find(struct expiring *expiring, const char *subject)
 {
-	list_for_each (node, &expiring->changes)
-		if (strcmp(expiring_at(node)->setting.subject, subject) == 0)
-			return expiring_at(node);
+	struct list *bucket = bucket_of(expiring, subject);
+
+	list_for_each (node, bucket) {
+		struct expiring_change *c =
+		    container_of(node, struct expiring_change, chain);
+
+		if (strcmp(c->setting.subject, subject) == 0)
+			return c;
+	}
 	return NULL;
+}
+
+void
+expiring_set(struct expiring_change *change, const struct setting *setting)
+{
+	struct expiring_change *c = change;
+
+	c->setting = *setting;
+	c->setting.server = NULL;
+	list_remove(&c->chain);
+	list_append(bucket_of(c->expiring, c->setting.subject), &c->chain);
 }
 
 /* -- expiry -- */
@@ -155,14 +188,28 @@ undo_change(struct expiring_change *c)
 	report_expiry(c, LOG_LEVEL_ERROR, outcome);
 }
 
-bool
-expiring_read_setting(const struct expiring_change *c, struct setting *ret_now)
+static enum setting_answer
+describe_now(const struct expiring_change *c, struct setting *ret_now)
 {
 	struct replay r;
 
 	replay_init(&r, c, c->setting.value);
 	memset(ret_now, 0, sizeof(*ret_now));
-	return c->command->setting.describe(&r.call, ret_now) == SETTING_KNOWN;
+	return c->command->setting.describe(&r.call, ret_now);
+}
+
+bool
+expiring_read_setting(const struct expiring_change *c, struct setting *ret_now)
+{
+	return describe_now(c, ret_now) == SETTING_KNOWN;
+}
+
+static bool
+is_busy(const struct expiring_change *c)
+{
+	struct setting now;
+
+	return describe_now(c, &now) == SETTING_BUSY;
 }
 
 /* Sets the former value again, unless another value has been set since.  A
@@ -290,7 +337,10 @@ change_on_time(struct timed_task *task, uint64_t now_ms)
 	struct expiring_change *c =
 	    container_of(task, struct expiring_change, task);
 
-	(void)now_ms;
+	if (is_busy(c)) {
+		timed_task_schedule(task, now_ms + BUSY_LOOK_MS);
+		return;
+	}
 	expire_change(c);
 	change_free(c);
 }
@@ -376,7 +426,7 @@ expiring_begin(struct expiring *expiring, struct call *call,
 	b->is_known = answer == SETTING_KNOWN;
 	if (b->for_ms == 0)
 		return true;
-	if (answer == SETTING_UNRESTORABLE)
+	if (answer == SETTING_UNRESTORABLE || answer == SETTING_BUSY)
 		return false;
 	if (b->is_known && expiring->n >= EXPIRING_MAX &&
 	    !expiring_find(expiring, b->setting.subject))
@@ -401,6 +451,7 @@ expiring_add(struct expiring *expiring, const char *former)
 	timed_task_init(
 	    &c->task, control_timer(expiring->env->control), change_on_time);
 	list_append(&expiring->changes, &c->node);
+	list_init(&c->chain);
 	expiring->n++;
 	snprintf(c->former, sizeof(c->former), "%s", former);
 	return c;
@@ -446,8 +497,7 @@ keep_former(struct expiring *expiring, const struct call *call,
 		    setting_shown(after, after->value));
 	c->command = command;
 	join_names(c, call->args);
-	c->setting = *after;
-	c->setting.server = NULL;
+	expiring_set(c, after);
 	c->for_ms = for_ms;
 	c->ends_ms = clock_now_ms() + for_ms;
 	c->ends_wall_ms = later_wall_ms() + for_ms;
@@ -480,7 +530,8 @@ expiring_forget(struct expiring *expiring, const char *what)
 		struct expiring_change *c = expiring_at(node);
 		const char *subject = c->setting.subject;
 
-		if (strncmp(subject, what, len) == 0 && subject[len] == ' ')
+		if (strncmp(subject, what, len) == 0 &&
+		    (subject[len] == ' ' || subject[len] == '\0'))
 			change_free(c);
 	}
 }

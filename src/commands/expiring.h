@@ -32,12 +32,14 @@
 #define EXPIRING_MIN_MS 100
 #define EXPIRING_MAX_MS (365ull * 86400 * 1000)
 /* Changes pending at a time. */
-#define EXPIRING_MAX 4096
+#define EXPIRING_MAX     4096
+#define EXPIRING_BUCKETS 256
 
 /* All pending changes, the oldest first. */
 struct expiring {
 	const struct command_env *env; /* borrowed */
 	struct list changes;
+	struct list buckets[EXPIRING_BUCKETS]; /* by a hash of the subject */
 	size_t n;
 	uint64_t last_id;
 };

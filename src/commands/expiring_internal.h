@@ -12,6 +12,7 @@
 
 struct expiring_change {
 	struct list node;
+	struct list chain; /* in its bucket */
 	struct timed_task task;
 	struct expiring *expiring;
 	uint64_t id, for_ms, ends_ms;
@@ -32,6 +33,10 @@ struct expiring_change *expiring_at(struct list *node);
 /* Returns the pending change of the setting with that subject, or NULL. */
 struct expiring_change *expiring_find(
     struct expiring *expiring, const char *subject);
+
+/* Sets the setting of the change, and finds its bucket. */
+void expiring_set(
+    struct expiring_change *change, const struct setting *setting);
 
 /* Adds a pending change, whose task the caller schedules.  Returns NULL when
  * memory is short. */

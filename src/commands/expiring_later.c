@@ -98,8 +98,7 @@ expiring_read(struct expiring *expiring, const struct command *command,
 	c->command = command;
 	memcpy(c->names, read.names, sizeof(c->names));
 	memcpy(c->former, read.former, sizeof(c->former));
-	c->setting = now;
-	c->setting.server = NULL;
+	expiring_set(c, &now);
 	c->for_ms = read.for_ms;
 	c->ends_wall_ms = read.ends_wall_ms;
 	c->ends_ms = later_from_wall_ms(read.ends_wall_ms);

@@ -70,9 +70,12 @@ commit_acl_now(struct call *call, struct list_task **ret_task)
 	list = call_acl(call, call_arg(call, 0), "Missing ACL identifier.");
 	if (!list)
 		return false;
-	return acl_list_prepared_entries(list, version) > AT_ONCE_MAX
-	           ? commit_by_task(call, list, version, ret_task)
-	           : commit_at_once(call, list, version);
+	if (!(acl_list_prepared_entries(list, version) > AT_ONCE_MAX
+	            ? commit_by_task(call, list, version, ret_task)
+	            : commit_at_once(call, list, version)))
+		return false;
+	call_forget_acl_ends(call, list, NULL);
+	return true;
 }
 
 bool

@@ -7,6 +7,7 @@
 
 #include "acl/acl.h"
 #include "acl/content.h"
+#include "commands/add_acl.h"
 #include "commands/expiring.h"
 #include "commands/settings.h"
 #include "config/edit.h"
@@ -276,6 +277,7 @@ static void
 walk_list(
     struct walk *w, const struct list_spec *spec, const struct acl_list *list)
 {
+	struct expiring_status end;
 	struct acl_listed entry;
 	char text[CIDR_TEXT_SIZE];
 
@@ -292,7 +294,10 @@ walk_list(
 		PUT(w->commands, "add acl %s %s\n", acl_list_name(list),
 		    cidr_text(&entry.range, text));
 		PUT(w->value, "%s", text);
+		if (acl_entry_end(w->env->expiring, list, &entry.range, &end))
+			w->ends = &end;
 		tell(w, "entry", w->value);
+		w->ends = NULL;
 	}
 	w->of_files = false;
 }

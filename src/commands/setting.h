@@ -43,6 +43,7 @@ enum setting_answer {
 	SETTING_KNOWN,
 	SETTING_INVALID,      /* the command will fail and say why */
 	SETTING_UNRESTORABLE, /* has no value to be set again; err says why */
+	SETTING_BUSY, /* cannot be changed now, but later; err says why */
 };
 
 /* How the value that a command sets is read and restored. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "commands/add_acl.h"
+#include "commands/expiring.h"
 #include "commands/listing.h"
 #include "watch/section_watch.h"
 
@@ -70,9 +71,10 @@ struct acl_listing {
 };
 
 static void
-put_list_entry(struct report *r, const struct acl_listed *entry)
+put_list_entry(struct report *r, const struct acl_listed *entry,
+    const struct expiring_status *end)
 {
-	char place[ACL_PLACE_SIZE], range[CIDR_TEXT_SIZE];
+	char place[ACL_PLACE_SIZE], range[CIDR_TEXT_SIZE], left[SPAN_TEXT_SIZE];
 
 	report_row(r);
 	report_text(
@@ -81,6 +83,9 @@ put_list_entry(struct report *r, const struct acl_listed *entry)
 	report_json_string(r, "file", entry->source);
 	report_json_known(r, "line", entry->line > 0, entry->line);
 	report_json_bool(r, "added", !entry->source);
+	report_json_known(r, "left_ms", end, end ? end->left_ms : 0);
+	if (end)
+		report_text(r, " for %s", left_text(end->left_ms, left));
 	report_row_end(r);
 }
 
@@ -93,13 +98,17 @@ acl_listing_step(void *listing, const struct command_env *env)
 	const struct acl_list *list =
 	    model_find_list(control_model(env->control), l->name);
 	struct acl_listed entry = {.source = NULL};
+	struct expiring_status end;
+	bool ends;
 
 	if (!list || !(l->present ? acl_list_at(list, l->next, &entry)
 	                          : acl_list_prepared_at(list, l->version,
 	                                l->next, &entry.range)))
 		return false;
 	l->next++;
-	put_list_entry(&l->listing.report, &entry);
+	ends = l->present && !entry.source &&
+	       acl_entry_end(env->expiring, list, &entry.range, &end);
+	put_list_entry(&l->listing.report, &entry, ends ? &end : NULL);
 	return true;
 }
 

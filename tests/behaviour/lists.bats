@@ -424,3 +424,52 @@ deletions_are_short() {
 	run -1 ctl add acl "$T/office.list" 127.0.0.2
 	[[ $output == *"lists office and second have this file"* ]]
 }
+
+# left ENTRY: of `show acl office`, in ms, or None.
+left() {
+	ctl show acl office json | python3 -c '
+import json, sys
+print(next((e["left_ms"] for e in json.load(sys.stdin)
+    if e["pattern"] == sys.argv[1]), "absent"))' "$1"
+}
+
+is_absent() {
+	[ "$(left "$1")" = absent ]
+}
+
+@test "lists: an entry that is added for a time is deleted again" {
+	start_listed 'entry = 127.0.0.9'
+	ctl add acl office 127.0.0.2 for 1h
+	ctl add acl office 127.0.0.3 for 100ms
+	becomes served 127.0.0.2
+	[ "$(left 127.0.0.2)" -gt 3000000 ]
+	wait_for 10 is_absent 127.0.0.3
+	becomes reset 127.0.0.3
+	[[ $(ctl show acl office) == *"- 127.0.0.2 for "* ]]
+	[[ $(ctl show expiring) == *" acl office 127.0.0.2: added -> absent in "* ]]
+	run -0 ctl show drift
+	[[ $output == *"0 changes by commands"*"list office: 127.0.0.2, and absent in "* ]]
+	# What the file has stays, and so does what is added without an end.
+	ctl add acl office 127.0.0.9 for 100ms
+	ctl add acl office 127.0.0.4
+	ctl add acl office 127.0.0.4 for 100ms
+	ctl add acl office 127.0.0.5 for 1h
+	ctl add acl office 127.0.0.5
+	equal 'no end' None "$(left 127.0.0.4)"
+	equal 'no end any more' None "$(left 127.0.0.5)"
+	wait_for 10 entries 4
+	becomes served 127.0.0.9
+	# A later entry does not inherit the end of a deleted one.
+	ctl del acl office 127.0.0.2
+	ctl add acl office 127.0.0.2
+	equal 'no end after del acl' None "$(left 127.0.0.2)"
+	ctl add acl office 127.0.0.6 for 1h
+	ctl prepare acl office
+	ctl add acl @1 office 127.0.0.6
+	ctl commit acl @1 office
+	equal 'no end after commit acl' None "$(left 127.0.0.6)"
+	run ! ctl add acl '#0' 127.0.0.7 for 1h
+	[[ $output == *"by the list's name"* ]]
+	run ! ctl add acl office 127.0.0.7 for
+	run ! ctl add acl @2 office 127.0.0.7 for 1h
+}

@@ -77,6 +77,29 @@ left_ms() {
 }
 
 # bats test_tags=covered
+@test "upgrade: a list entry for a time ends in the other process" {
+	start_app a
+	{
+		site
+		echo '[list banned]'
+	} >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+	ctl add acl banned 192.0.2.1 for 1h
+	ctl add acl banned 192.0.2.2 for 20s
+	ctl add acl banned 192.0.2.3
+	upgrade
+	wait_for 10 expiring_has 'acl banned 192.0.2.1'
+	equal "entries" "- 192.0.2.3" "$(ctl show acl banned | grep -v ' for ')"
+	expired() {
+		[ "$(ctl show acl banned | wc -l)" = 2 ]
+	}
+	wait_for 30 expired
+	expiring_has 'acl banned 192.0.2.1: added -> absent in 5[0-9]m'
+	stop_newest
+}
+
 @test "upgrade: a drain over time goes on where it was, and then has its end" {
 	begin_two
 	ctl drain server app/a over 20s then maint
