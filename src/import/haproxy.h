@@ -52,6 +52,7 @@ struct hap_file {
 	const char *spread; /* percent, or NULL */
 	const char *log_tag, *stats_timeout;
 	struct words pool_keys, log_targets, listens;
+	struct words lists; /* PATH, NAME of each [list] made of a file */
 	bool servers_unverified;
 	bool lax_limits;   /* the section ends with `no strict-limits` */
 	bool logs;         /* global has a log line that is kept */

@@ -89,6 +89,15 @@ period_of(struct hap_proxy *proxy)
 	return 10000;
 }
 
+static const char *
+path_of_list(const struct hap_file *file, const char *name)
+{
+	for (size_t i = 0; i + 1 < file->lists.n; i += 2)
+		if (strcmp(file->lists.word[i + 1], name) == 0)
+			return file->lists.word[i];
+	return "";
+}
+
 /* Makes a [list] of the values.  Returns its name. */
 static const char *
 make_list(struct access_state *access, const struct words *values)
@@ -98,6 +107,8 @@ make_list(struct access_state *access, const struct words *values)
 	const char *text = words_join(&doc->arena, values, 0, " "), *name;
 	struct ini_section *list;
 
+	if (values->n == 1 && hap_is_list(values->word[0]))
+		return values->word[0] + 5;
 	if (access->list && strcmp(access->listed, text) == 0)
 		return access->list;
 	name = doc_name(
@@ -107,8 +118,11 @@ make_list(struct access_state *access, const struct words *values)
 	access->list = name;
 	access->listed = text;
 	for (size_t i = 0; i < values->n; i++)
-		arena_text_printf(
-		    &doc->arena, &list->lines, "entry = %s\n", values->word[i]);
+		arena_text_printf(&doc->arena, &list->lines, "%s = %s\n",
+		    hap_is_list(values->word[i]) ? "file" : "entry",
+		    hap_is_list(values->word[i])
+		        ? path_of_list(proxy->file, values->word[i] + 5)
+		        : values->word[i]);
 	return name;
 }
 

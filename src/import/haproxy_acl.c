@@ -80,11 +80,61 @@ kind_of_name(const char *name, size_t n)
 	return TEST_OTHER;
 }
 
+bool
+hap_is_list(const char *value)
+{
+	return strncmp(value, "list:", 5) == 0;
+}
+
+/* Returns whether every line of the file is a range as a [list] writes it. */
+static bool
+is_list_file(struct arena *arena, const char *text)
+{
+	struct words lines = {.n = 0};
+	char *rest = arena_printf(arena, "%s", text), *line;
+	const char *range, *slash;
+
+	while ((line = strtok_r(rest, "\r\n", &rest))) {
+		line += strspn(line, " \t");
+		line[strcspn(line, " \t#")] = '\0';
+		slash = strchr(line, '/');
+		if (*line && (!value_range(arena, line, &range) ||
+		                 (slash && strchr(slash, '.'))))
+			return false;
+		if (*line)
+			words_add(arena, &lines, line);
+	}
+	return lines.n > 0;
+}
+
+/* Returns the name of the [list] that follows the file, as HAProxy's commands
+ * know it: by its path. */
+static const char *
+list_of_file(struct hap_file *file, const char *path)
+{
+	struct document *doc = file->doc;
+	const char *slash = strrchr(path, '/'), *name;
+	struct ini_section *list;
+
+	for (size_t i = 0; i + 1 < file->lists.n; i += 2)
+		if (strcmp(file->lists.word[i], path) == 0)
+			return file->lists.word[i + 1];
+	name = doc_name(doc, "list",
+	    arena_printf(&doc->arena, "%.30s", slash ? slash + 1 : path));
+	list =
+	    doc_find_section(doc, arena_printf(&doc->arena, "list %s", name));
+	doc_key(doc, list, "file", "%s", path);
+	words_add(&doc->arena, &file->lists, path);
+	words_add(&doc->arena, &file->lists, name);
+	return name;
+}
+
 static void
 add_file_values(struct criterion *c, const char *path)
 {
 	struct arena *arena = &c->proxy->file->doc->arena;
 	char *text = NULL, *rest = NULL;
+	enum test_kind kind;
 
 	if (c->proxy->file->source->may_read)
 		text = value_read_file(arena, path, NULL);
@@ -92,10 +142,18 @@ add_file_values(struct criterion *c, const char *path)
 		c->lost_file = path;
 		return;
 	}
+	kind = kind_of_name(c->name, c->name_len);
+	if ((kind == TEST_SRC || kind == TEST_DST) &&
+	    is_list_file(arena, text)) {
+		words_add(arena, &c->values,
+		    arena_printf(
+		        arena, "list:%s", list_of_file(c->proxy->file, path)));
+		return;
+	}
 	hap_lost_words(c->proxy->file, c->proxy->fe, c->line, LOSS_OPERATORS,
 	    arena_printf(arena, "-f %s", path),
 	    "read into the result, so that `add acl` and a new file change "
-	    "nothing; write [list NAME] with file = PATH, and list:NAME");
+	    "nothing");
 	for (char *line = strtok_r(text, "\r\n", &rest); line;
 	     line = strtok_r(NULL, "\r\n", &rest)) {
 		line += strspn(line, " \t");
@@ -171,9 +229,9 @@ read_ranges(struct criterion *c, enum test_kind kind)
 	if (c->name[c->name_len])
 		return other("converters have no counterpart");
 	for (size_t i = 0; i < c->values.n; i++) {
-		const char *range;
+		const char *range = c->values.word[i];
 
-		if (!value_range(arena, c->values.word[i], &range))
+		if (!hap_is_list(range) && !value_range(arena, range, &range))
 			return other("write the address instead of a name");
 		if (!words_has(&test.values, range))
 			words_add(arena, &test.values, range);

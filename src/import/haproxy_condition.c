@@ -100,6 +100,16 @@ haproxy_push(
 	*term = copy;
 }
 
+/* Returns whether the test has the addresses of a file, which may change. */
+static bool
+has_list(const struct hap_test *test)
+{
+	for (size_t i = 0; i < test->values.n; i++)
+		if (hap_is_list(test->values.word[i]))
+			return true;
+	return false;
+}
+
 bool
 hap_term_add(
     struct arena *arena, struct hap_term *term, const struct hap_test *test)
@@ -125,7 +135,8 @@ hap_term_add(
 			*term = copy;
 			return true;
 		}
-		if (t->kind != test->kind || t->kind >= TEST_SESSIONS)
+		if (t->kind != test->kind || t->kind >= TEST_SESSIONS ||
+		    has_list(t) || has_list(test))
 			continue;
 		both = common(arena, t->kind, &t->values, &test->values);
 		if (both.n == 0)

@@ -10,8 +10,8 @@
 enum test_kind {
 	TEST_TRUE,
 	TEST_FALSE,
-	TEST_SRC,      /* values: ranges */
-	TEST_DST,      /* values: ranges */
+	TEST_SRC,      /* values: ranges, and list:NAME */
+	TEST_DST,      /* values: ranges, and list:NAME */
 	TEST_PORT,     /* values: ports and ranges */
 	TEST_SNI,      /* values: names and *.names */
 	TEST_ALPN,     /* values: protocols */
@@ -74,6 +74,8 @@ struct hap_rule {
 struct hap_test hap_read_test(struct hap_proxy *proxy,
     const struct hap_line *line, const struct words *words, size_t first,
     size_t end);
+/* Returns whether the value is `list:NAME`, a file of ranges. */
+bool hap_is_list(const char *value);
 /* Remembers the line `acl NAME CRITERION ...`. */
 void hap_acl(struct hap_proxy *proxy, const struct hap_line *line);
 

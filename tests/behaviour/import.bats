@@ -225,7 +225,8 @@ refuse() {
 	run --separate-stderr "$CTL" import haproxy "$T/files.cfg"
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[[ $output == *"allow = 192.0.2.0/24 2001:db8::/32"* ]]
+	[[ $output == *$'\n[list office.lst]\nfile = '"$T/office.lst"$'\n'* ]]
+	[[ $output == *"allow = list:office.lst"* ]]
 	[[ $output == *"deny = all"* ]]
 	[[ $output == *"sni = a.example.com backend=one"* ]]
 	[[ $output == *"sni = *.b.example.com backend=two"* ]]

@@ -410,6 +410,27 @@ import_quickly() {
 	[ "$(wc -c <"$T/errors")" -lt 1000 ]
 }
 
+@test "importrows: files of addresses stay files that commands know" {
+	printf '# bad ones\n192.0.2.0/24\n 198.51.100.7\n' >"$T/bad.lst"
+	printf '10.0.0.0/255.0.0.0\n' >"$T/masks.lst"
+	haproxy 0 'server a 10.0.0.1:80' "acl bad src -f $T/bad.lst\n tcp-request connection reject if bad\n tcp-request connection reject if { src -f $T/bad.lst 203.0.113.9 }"
+	has "[list bad.lst]" "file = $T/bad.lst" "deny = list:bad.lst" \
+	    "deny = list:bad.lst 203.0.113.9"
+	equal "lists" 1 "$(grep -c '^\[list' <<<"$output")"
+	haproxy 0 'server a 10.0.0.1:80\nbackend c\n server c 10.0.0.3:80' "use_backend c if { src -f $T/bad.lst }"
+	has "route = src=list:bad.lst backend=c"
+	haproxy 0 'server a 10.0.0.1:80' "stick-table type ip size 1m expire 30m store conn_cur\n tcp-request connection track-sc0 src\n tcp-request connection reject if { sc0_conn_cur gt 5 } !{ src -f $T/bad.lst }"
+	has "limit = sessions=5 prefix6=128 except=list:bad.lst"
+	# Ranges with masks become a part of the result.
+	haproxy 0 'server a 10.0.0.1:80' "tcp-request connection reject if { src -f $T/masks.lst }"
+	has "deny = 10.0.0.0/8"
+	says "read into the result"
+	# What a file and a range have in common depends on the file.
+	haproxy 1 'server a 10.0.0.1:80\nbackend c\n server c 10.0.0.3:80' "use_backend c if { src -f $T/bad.lst } { src 192.0.2.0/25 }"
+	says "the same cannot be tested twice"
+	lacks '^route'
+}
+
 @test "importrows: a file of another form is refused without showing its text" {
 	printf 'root:secret:19000:0\nsecret one\n' >"$T/shadow"
 	cat >"$T/in.cfg" <<-END
