@@ -57,6 +57,7 @@ struct hap_file {
 	bool lax_limits;   /* the section ends with `no strict-limits` */
 	bool logs;         /* global has a log line that is kept */
 	bool has_http;     /* the http key is written */
+	bool told_retries; /* the default of redispatch is reported */
 	bool one_defaults; /* [defaults] has the only such section */
 	struct ini_section *defaults, *resolver;
 	size_t n_frontends, n_backends;

@@ -348,6 +348,46 @@ hap_no_option(struct hap_proxy *proxy, const struct hap_line *line)
 	return true;
 }
 
+/* Returns whether a client of the backend has a server of its own, which
+ * HAProxy tries again before it tries another one. */
+static bool
+has_own_server(const struct hap_proxy *proxy)
+{
+	static const char *const any[] = {
+	    "roundrobin", "static-rr", "leastconn", "random"};
+	const struct hap_line *line = hap_find(proxy, "balance");
+
+	if (hap_find(proxy, "stick on") || hap_find(proxy, "stick match"))
+		return true;
+	for (size_t i = 0; line && i < sizeof(any) / sizeof(any[0]); i++)
+		if (strncmp(hap_word(line, 1), any[i], strlen(any[i])) == 0)
+			return false;
+	return line;
+}
+
+/* Reports once where retries go, unless HAProxy goes to another server at once
+ * as well, or retries nothing. */
+static void
+report_retries(struct hap_proxy *proxy)
+{
+	const struct hap_line *redispatch =
+	    hap_find(proxy, "option redispatch");
+	const struct hap_line *retries = hap_find(proxy, "retries");
+
+	redispatch = redispatch ? redispatch : hap_find(proxy, "redispatch");
+	if (proxy->file->told_retries || proxy->n_servers < 2 ||
+	    (redispatch && (!has_own_server(proxy) ||
+	                       strcmp(hap_word(redispatch, 2), "1") == 0)) ||
+	    (retries && strcmp(hap_word(retries, 1), "0") == 0))
+		return;
+	proxy->file->told_retries = true;
+	doc_default(proxy->file->doc, proxy->be, LOSS_OPERATORS, "retries",
+	    "a failed connect is tried again at another server at once; "
+	    "HAProxy tries the same server each second, and %s",
+	    redispatch ? "another one last"
+	               : "without redispatch no other one");
+}
+
 /* Writes the longest times for missing timeouts, without which HAProxy waits
  * forever. */
 void
@@ -371,6 +411,15 @@ hap_missing_keys(struct hap_proxy *proxy)
 		doc_key(doc, proxy->be, "timeout_server", "30d");
 		doc_key(doc, proxy->be, "timeout_server_fin", "30d");
 	}
+	if (proxy->be && proxy->n_servers > 0 &&
+	    !hap_find(proxy, "timeout connect") &&
+	    !hap_find(proxy, "contimeout")) {
+		doc_note(doc, proxy->be,
+		    "without `timeout connect` HAProxy "
+		    "waits as long as the kernel tries");
+		doc_key(doc, proxy->be, "timeout_connect", "30d");
+	}
+	report_retries(proxy);
 }
 
 static const struct hap_line *

@@ -445,6 +445,21 @@ options_text(const struct server_state *server)
 	return text.data;
 }
 
+/* Reports that a server whose address is a name is asked for by this name. */
+static void
+report_sni(struct server_state *server, const char *address)
+{
+	struct arena *arena = &server->proxy->file->doc->arena;
+	const char *host, *port, *range;
+
+	hap_split_address(arena, address, &host, &port);
+	if (server->tls.on && !server->tls.sni && value_is_host_name(host) &&
+	    !value_range(arena, host, &range))
+		lose_words(server, LOSS_SERVERS, "ssl",
+		    "the server is asked for by its name (SNI); HAProxy before "
+		    "3.3 names none without sni");
+}
+
 /* Writes the set for `server-template PREFIX NUMBER|FIRST-LAST NAME:PORT`. */
 static void
 write_template(struct server_state *server, const struct hap_line *line)
@@ -468,6 +483,7 @@ write_template(struct server_state *server, const struct hap_line *line)
 		return;
 	}
 	last = last - first + 1;
+	report_sni(server, host);
 	doc_key(doc, proxy->be, "servers",
 	    srv ? "%s %u srv=%s%s" : "%s %u dns=%s%s",
 	    doc_name(doc, proxy->be->head, hap_word(line, 1)),
@@ -511,6 +527,7 @@ haproxy_write_server(
 		set_option(server, "check", "off");
 		server->check = false;
 	}
+	report_sni(server, where);
 	name = doc_name(doc, proxy->be->head, name);
 	doc_key(doc, proxy->be, "server", "%s %s%s", name, where,
 	    options_text(server));

@@ -38,6 +38,7 @@ struct ngx_file {
 	struct words listens; /* addresses that are taken */
 	const char *processes, *connections;
 	bool logs;
+	bool told_versions; /* the default of ssl_protocols is reported */
 	size_t n_frontends;
 };
 
@@ -82,6 +83,9 @@ const char *ngx_time(
  * none. */
 const char *ngx_backend(struct ngx_file *file, const struct ngx_item *server,
     const char *target, const char **ret_reason);
+/* Returns whether the target, without its port, is a host's name, or an
+ * upstream that has a server with one. */
+bool ngx_has_names(const struct ngx_file *file, const char *target);
 /* Writes the upstream's backend, at the place of the upstream. */
 void ngx_upstream(struct ngx_file *file, const struct ngx_item *item);
 

@@ -111,6 +111,14 @@ put_versions(struct tls_lines *lines, const char *directive, bool *ret_old)
 	bool two, three;
 
 	*ret_old = false;
+	if (!item && !lines->file->told_versions) {
+		lines->file->told_versions = true;
+		doc_default(lines->file->doc, lines->section, LOSS_OPERATORS,
+		    directive,
+		    "TLS 1.2 and 1.3, as in nginx from 1.27.3 on; before, also "
+		    "1.0 and 1.1 where OpenSSL allows them, and before 1.23.4 "
+		    "no 1.3");
+	}
 	if (!item)
 		return;
 	(void)words_has(&item->words, "SSLv2");
@@ -293,6 +301,12 @@ put_server_name(struct tls_lines *lines, const struct ngx_item *item,
 		put_line(lines, "name", name);
 	if (asks)
 		put_line(lines, "sni", name);
+	else if (ngx_has_names(file, host))
+		ngx_lost(file, lines->section,
+		    ngx_setting(file, lines->server, "proxy_ssl"), LOSS_SERVERS,
+		    NULL,
+		    "the server is asked for by its name (SNI); nginx names "
+		    "none without proxy_ssl_server_name");
 }
 
 const char *

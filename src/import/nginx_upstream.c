@@ -44,6 +44,31 @@ find_upstream(const struct ngx_file *file, const char *name)
 	return NULL;
 }
 
+static bool
+is_named(struct arena *arena, const char *address)
+{
+	const char *host = arena_copy(arena, address, strcspn(address, ":"));
+	const char *range;
+
+	return value_is_host_name(host) && strcmp(host, "unix") != 0 &&
+	       !value_range(arena, host, &range);
+}
+
+bool
+ngx_has_names(const struct ngx_file *file, const char *target)
+{
+	const struct ngx_item *upstream = find_upstream(file, target);
+	struct arena *arena = &file->doc->arena;
+
+	if (!upstream)
+		return is_named(arena, target);
+	for (size_t i = 0; i < upstream->n; i++)
+		if (ngx_is(&upstream->children[i], "server") &&
+		    is_named(arena, ngx_word(&upstream->children[i], 1)))
+			return true;
+	return false;
+}
+
 /* Returns the argument of `name=ARGUMENT` in the words, or NULL. */
 static const char *
 argument_of(const struct ngx_item *item, const char *name)
@@ -151,6 +176,12 @@ upstream_options(struct upstream_state *state, const struct ngx_item *item)
 	}
 	if (conns && value_number(conns, &n))
 		arena_text_printf(arena, &text, " maxconn=%s", conns);
+	if (conns && !ngx_find(state->upstream, "zone") &&
+	    state->file->processes && strcmp(state->file->processes, "1") != 0)
+		ngx_lost(state->file, state->section, item, LOSS_SERVERS,
+		    arena_printf(arena, "max_conns=%s", conns),
+		    "for all sessions together; without zone, nginx counts "
+		    "those of each worker apart");
 	if (start && value_nginx_time(start, &n) && n > 0)
 		arena_text_printf(arena, &text, " slow_start=%s",
 		    value_duration(arena, n, 1000, 86400ULL * 1000));

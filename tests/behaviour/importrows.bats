@@ -410,6 +410,59 @@ import_quickly() {
 	[ "$(wc -c <"$T/errors")" -lt 1000 ]
 }
 
+@test "importrows: where retries go is said" {
+	haproxy 0 'server a 10.0.0.1:80\n server b 10.0.0.2:80'
+	says "default: retries" "without redispatch no other one"
+	haproxy 0 'option redispatch\n balance source\n server a 10.0.0.1:80\n server b 10.0.0.2:80'
+	says "and another one last"
+	haproxy 0 'option redispatch\n balance leastconn\n server a 10.0.0.1:80\n server b 10.0.0.2:80'
+	lacks 'default: retries'
+	haproxy 0 'retries 0\n server a 10.0.0.1:80\n server b 10.0.0.2:80'
+	lacks 'default: retries'
+	haproxy 0 'server a 10.0.0.1:80'
+	lacks 'default: retries'
+}
+
+@test "importrows: without timeout connect HAProxy waits" {
+	convert haproxy 0 <<-END
+		defaults
+		 mode tcp
+		 timeout client 1m
+		 timeout server 1m
+		listen l
+		 bind 127.0.0.1:7000
+		 server a 10.0.0.1:80
+	END
+	has "timeout_connect = 30d"
+}
+
+@test "importrows: a server that is asked for by its name is said" {
+	haproxy 1 'server a app.test:443 ssl verify none'
+	says "SERVERS: the server is asked for by its name (SNI)"
+	haproxy 0 'server a app.test:443 ssl verify none sni str(app.test)\n server b 10.0.0.1:443 ssl verify none'
+	nginx 1 "$FULL server { listen 7000; proxy_ssl on; proxy_ssl_protocols TLSv1.2; proxy_pass app.test:443; }"
+	says "SERVERS: the server is asked for by its name (SNI)"
+	nginx 1 "$FULL upstream u { server app.test:443; } server { listen 7000; proxy_ssl on; proxy_pass u; }"
+	says "SERVERS: the server is asked for by its name (SNI)"
+	nginx 0 "$FULL upstream u { server app.test:443; } server { listen 7000; proxy_ssl on; proxy_ssl_server_name on; proxy_ssl_name app.test; proxy_pass u; }"
+	nginx 0 "$FULL server { listen 7000; proxy_ssl on; proxy_pass 10.0.0.1:443; }"
+}
+
+@test "importrows: the versions of TLS that nginx has without a word are said" {
+	nginx 0 "$FULL server { listen 7000 ssl; ssl_certificate @DIR@/rsa.pem; ssl_certificate_key @DIR@/rsa.pem; proxy_pass 10.0.0.1:443; }"
+	says "default: ssl_protocols"
+	nginx 0 "$FULL server { listen 7000 ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate @DIR@/rsa.pem; ssl_certificate_key @DIR@/rsa.pem; proxy_pass 10.0.0.1:443; }"
+	lacks 'default: ssl_protocols'
+}
+
+@test "importrows: max_conns counts for all workers together" {
+	FULL="worker_processes 4; stream { $FULL upstream u { server 10.0.0.1:80 max_conns=5; } server { listen 7000; proxy_pass u; } }"
+	convert nginx 1 <<<"events {} $FULL"
+	says "SERVERS: for all sessions together"
+	convert nginx 0 <<<"events {} ${FULL/server 10/zone z 64k; server 10}"
+	convert nginx 0 <<<"events {} ${FULL/worker_processes 4;/}"
+}
+
 @test "importrows: files of addresses stay files that commands know" {
 	printf '# bad ones\n192.0.2.0/24\n 198.51.100.7\n' >"$T/bad.lst"
 	printf '10.0.0.0/255.0.0.0\n' >"$T/masks.lst"
