@@ -21,8 +21,9 @@ struct acl_list {
 	char *name;
 	struct acl_content *content; /* of the configuration and its files */
 	struct acl_content *added;   /* by commands; NULL: nothing */
-	size_t deleted;              /* entries of content, by commands */
-	uint64_t published;          /* acl_content_ranges_digest; 0: nothing */
+	struct acl_content *gone; /* of content, deleted one by one, or NULL */
+	size_t deleted;           /* entries of content, by commands */
+	uint64_t published;       /* acl_content_ranges_digest; 0: nothing */
 	struct acl_drafts drafts;
 	bool committing; /* a commit has begun */
 	bool changing;   /* from acl_list_begin_changes on */
@@ -58,6 +59,7 @@ acl_list_unref(struct acl_list *list)
 		return;
 	acl_content_free(list->content);
 	acl_content_free(list->added);
+	acl_content_free(list->gone);
 	acl_drafts_drop(&list->drafts);
 	free(list->name);
 	free(list);
@@ -175,12 +177,20 @@ still_added(const struct acl_list *list, const struct acl_content *content)
 	return others ? others : list->added;
 }
 
+static void
+forget_gone(struct acl_list *list)
+{
+	acl_content_free(list->gone);
+	list->gone = NULL;
+}
+
 void
 acl_list_publish(
     struct acl_list *list, struct acl_content *content, struct grace *grace)
 {
 	list->published = acl_content_ranges_digest(content);
 	exchange(list, content, still_added(list, content), grace);
+	forget_gone(list);
 	list->deleted = 0;
 }
 
@@ -191,6 +201,12 @@ acl_list_holds(const struct acl_list *list, const struct acl_content *content)
 
 	return list->content && by.added + by.deleted > 0 &&
 	       acl_content_ranges_digest(content) == list->published;
+}
+
+uint64_t
+acl_list_digest(const struct acl_list *list)
+{
+	return list->published;
 }
 
 const struct acl_content *
@@ -286,6 +302,20 @@ has_entry(const struct acl_content *content, const struct cidr *range)
 	return content && acl_content_get(content, range, &entry);
 }
 
+/* Notes that the entry is deleted if the list's content has it.  Returns false
+ * when memory is short. */
+static bool
+note_gone(struct acl_list *list, const struct cidr *range)
+{
+	struct acl_entry entry;
+
+	if (!list->content || !acl_content_get(list->content, range, &entry))
+		return true;
+	if (!list->gone)
+		list->gone = make_empty();
+	return list->gone && acl_content_insert_later(list->gone, &entry);
+}
+
 static void
 delete_later(struct acl_list *list, const struct cidr *range, bool was_read,
     bool was_added)
@@ -308,6 +338,8 @@ delete_entry(struct acl_list *list, const struct cidr *range, bool was_read,
 	ENSURE(!list->committing);
 	if (!was_read && !was_added)
 		return ACL_NO_ENTRY;
+	if (!note_gone(list, range))
+		return ACL_SHORT;
 	if (list->changing) {
 		delete_later(list, range, was_read, was_added);
 		return ACL_DONE;
@@ -319,6 +351,8 @@ delete_entry(struct acl_list *list, const struct cidr *range, bool was_read,
 	if ((was_read && !read) || (was_added && !added)) {
 		acl_table_free(read);
 		acl_table_free(added);
+		if (was_read)
+			acl_content_remove_later(list->gone, range);
 		return ACL_SHORT;
 	}
 	if (was_added)
@@ -365,6 +399,7 @@ replace_all(
 		return false;
 	if (list->content)
 		list->deleted += acl_content_entries(list->content);
+	forget_gone(list);
 	exchange(list, empty, added, grace);
 	return true;
 }
@@ -542,6 +577,18 @@ acl_list_at(const struct acl_list *list, size_t index, struct acl_listed *ret)
 }
 
 bool
+acl_list_deleted_at(
+    const struct acl_list *list, size_t index, struct acl_listed *ret)
+{
+	struct acl_entry entry;
+
+	if (!list->gone || !acl_content_at(list->gone, index, &entry))
+		return false;
+	list_entry(list->content, false, &entry, ret);
+	return true;
+}
+
+bool
 acl_list_find(const struct acl_list *list, const struct endpoint *client,
     struct acl_listed *ret)
 {
@@ -567,6 +614,8 @@ acl_list_memory(const struct acl_list *list, struct memory_use *use)
 		acl_content_memory(list->content, use);
 	if (list->added)
 		acl_content_memory(list->added, use);
+	if (list->gone)
+		acl_content_memory(list->gone, use);
 	for (unsigned i = 0; i < list->drafts.n; i++)
 		if (list->drafts.all[i])
 			acl_content_memory(list->drafts.all[i], use);

@@ -65,6 +65,10 @@ void acl_list_publish(
 bool acl_list_holds(
     const struct acl_list *list, const struct acl_content *content);
 
+/* Returns a hash of the ranges of the content that was published last, or 0 if
+ * none was. */
+uint64_t acl_list_digest(const struct acl_list *list);
+
 /* Returns the content that was read, without entries that commands have deleted
  * since; NULL: nothing was read yet. */
 const struct acl_content *acl_list_content(const struct acl_list *list);
@@ -193,6 +197,12 @@ size_t acl_list_covered(const struct acl_list *list);
  * that were read, both in the order of acl_content_at.  Returns false at the
  * end. */
 bool acl_list_at(
+    const struct acl_list *list, size_t index, struct acl_listed *ret);
+
+/* Gets an entry that a command has deleted from those that were read, by its
+ * index, in the order of acl_content_at.  Returns false at the end.  Entries
+ * that were deleted all at once are not kept. */
+bool acl_list_deleted_at(
     const struct acl_list *list, size_t index, struct acl_listed *ret);
 
 /* Gets the entry with the longest prefix that has the client.  Returns false if

@@ -3,9 +3,11 @@
  */
 #include "commands/carry_over.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "acl/acl.h"
 #include "base/log.h"
 #include "commands/command.h"
 #include "commands/records.h"
@@ -188,22 +190,57 @@ find_base(const char **at, const char *command, char *ret, size_t size)
 	return false;
 }
 
+/* Returns the list from which the command deletes, or NULL. */
+static const struct acl_list *
+list_of_deletion(const struct command_env *env, const char *line)
+{
+	char name[CALL_NAME_SIZE];
+
+	return sscanf(line, "del acl %63s ", name) == 1 ||
+	               sscanf(line, "clear acl %63s", name) == 1
+	           ? model_find_list(control_model(env->control), name)
+	           : NULL;
+}
+
+/* Describes the setting of the command, or the list, whose base is then the
+ * hash of its entries.  Returns false for other commands. */
+static bool
+describe_line(
+    const struct command_env *env, const char *line, struct setting *ret)
+{
+	const struct acl_list *list = list_of_deletion(env, line);
+	char copy[2 * SETTING_VALUE_SIZE];
+
+	if (list) {
+		*ret = (struct setting){.is_changed = true};
+		SETTING_PRINT(ret->subject, "%s", line);
+		SETTING_PRINT(ret->base, "%016" PRIx64, acl_list_digest(list));
+		return true;
+	}
+	snprintf(copy, sizeof(copy), "%s", line);
+	return command_describe(env, copy, ret) && ret->base[0];
+}
+
 /* Returns whether the file has another value for the setting of the command
  * than when the command was given; then the file's holds. */
 static bool
 is_replaced(const struct command_env *env, const char **bases, const char *line)
 {
-	char base[SETTING_VALUE_SIZE], copy[2 * SETTING_VALUE_SIZE];
+	char base[SETTING_VALUE_SIZE];
 	struct setting now;
 
-	snprintf(copy, sizeof(copy), "%s", line);
-	if (!*bases || !command_describe(env, copy, &now) || !now.base[0] ||
+	if (!*bases || !describe_line(env, line, &now) ||
 	    !find_base(bases, line, base, sizeof(base)) ||
 	    !setting_is_replaced(&now, base))
 		return false;
-	log_info("%s is not set again: the file has %s, and no longer %s",
-	    now.subject, setting_shown(&now, now.base),
-	    setting_shown(&now, base));
+	if (list_of_deletion(env, line))
+		log_info(
+		    "%s is not done again: the list has other entries", line);
+	else
+		log_info("%s is not set again: the file has %s, and no longer "
+		         "%s",
+		    now.subject, setting_shown(&now, now.base),
+		    setting_shown(&now, base));
 	return true;
 }
 

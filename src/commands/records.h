@@ -51,7 +51,6 @@
 
 /* X(text): what neither an upgrade nor the state file passes on. */
 #define RECORDS_LEFT_OUT(X)                                                    \
-	X("deletions of entries of the files of lists")                        \
 	X("certificates that were set")                                        \
 	X("keys of TLS tickets that lfproxy has made itself")                  \
 	X("the bandwidth that sessions share")                                 \

@@ -3,6 +3,7 @@
  */
 #include "commands/running.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "acl/acl.h"
@@ -226,6 +227,16 @@ is_repeated(const struct list_spec *spec, size_t entry)
 	return false;
 }
 
+/* Returns whether the section itself has an entry with that range. */
+static bool
+is_of_section(const struct list_spec *spec, const struct cidr *range)
+{
+	for (size_t i = 0; i < spec->entries_n; i++)
+		if (memcmp(&spec->entries[i].range, range, sizeof(*range)) == 0)
+			return true;
+	return false;
+}
+
 /* Returns whether the entry is deleted, and the first one with its range. */
 static bool
 is_deleted(
@@ -237,16 +248,46 @@ is_deleted(
 	       !is_repeated(spec, entry);
 }
 
-/* Tells the deleted entries of the configuration one by one, and how many of
- * its list files are deleted, whose ranges nothing keeps.  If no entry is left,
- * a command deletes these as well. */
+/* Tells the deleted entry of the configuration, or of a file of the list: a key
+ * of the configuration alone says the same. */
+static void
+tell_deleted_entry(
+    struct walk *w, const char *list, const struct cidr *range, const char *key)
+{
+	char text[CIDR_TEXT_SIZE];
+
+	PUT(w->configured, "%s", cidr_text(range, text));
+	PUT(w->commands, "del acl %s %s\n", list, text);
+	tell(w, key, NULL);
+}
+
+/* Tells the entries of the list's files that are deleted, which are so many. If
+ * all entries were deleted at once, nothing keeps these, and a command deletes
+ * them likewise. */
+static void
+walk_deleted_of_files(struct walk *w, const struct list_spec *spec,
+    const struct acl_list *list, size_t n)
+{
+	struct acl_listed entry;
+
+	if (!acl_list_deleted_at(list, 0, &entry)) {
+		PUT(w->commands, "clear acl %s\n", spec->name);
+		PUT(w->configured, "%zu entr%s of its files", n,
+		    n == 1 ? "y" : "ies");
+		tell(w, NULL, NULL);
+	}
+	for (size_t i = 0; acl_list_deleted_at(list, i, &entry); i++)
+		if (!is_of_section(spec, &entry.range))
+			tell_deleted_entry(w, spec->name, &entry.range, NULL);
+}
+
+/* Tells the deleted entries, those of the configuration first. */
 static void
 walk_deleted(
     struct walk *w, const struct list_spec *spec, const struct acl_list *list)
 {
 	const struct acl_content *read = acl_list_content(list);
 	size_t of_files = acl_list_changes(list).deleted;
-	char text[CIDR_TEXT_SIZE];
 
 	if (of_files == 0)
 		return;
@@ -254,22 +295,14 @@ walk_deleted(
 		of_files -= is_deleted(spec, i, read);
 	w->of_files = of_files > 0;
 	PUT(w->value, "deleted");
-	for (size_t i = 0; i < spec->entries_n; i++) {
-		if (!is_deleted(spec, i, read))
-			continue;
-		PUT(w->commands, "del acl %s %s\n", spec->name,
-		    cidr_text(&spec->entries[i].range, text));
-		PUT(w->configured, "%s", text);
-		tell(w, "entry", NULL);
-	}
-	if (of_files == 0)
-		return;
-	w->commands[0] = '\0';
-	if (acl_content_entries(read) == 0)
-		PUT(w->commands, "clear acl %s\n", spec->name);
-	PUT(w->configured, "%zu entr%s of its files", of_files,
-	    of_files == 1 ? "y" : "ies");
-	tell(w, NULL, NULL);
+	PUT(w->base, "%016" PRIx64, acl_list_digest(list));
+	for (size_t i = 0; i < spec->entries_n; i++)
+		if (is_deleted(spec, i, read))
+			tell_deleted_entry(
+			    w, spec->name, &spec->entries[i].range, "entry");
+	if (of_files > 0)
+		walk_deleted_of_files(w, spec, list, of_files);
+	w->base[0] = '\0';
 }
 
 /* Tells the entries that commands have added or deleted. */

@@ -19,8 +19,9 @@ struct running_change {
 	const char *commands;
 	/* The names that the audit log uses: `server app/a weight`, 100, 50. */
 	const char *subject, *configured, *value;
-	/* The value in the file (setting.h); NULL: the change is not that of a
-	 * setting. */
+	/* The value in the file (setting.h), or, of a list, the hash of the
+	 * entries that were read (acl_list_digest); NULL: the change holds
+	 * whatever the file has. */
 	const char *base;
 	/* When the change ends; NULL: never.  A setting whose value ends comes
 	 * twice if the value that will be put back is not the file's: first

@@ -143,6 +143,44 @@ entry = 10.5.0.0/16" "$(grep '^entry' "$T/lfproxy.ini")"
 	stop_lfproxy
 }
 
+@test "records: settings: entries of the files of lists stay deleted" {
+	local left='(that would bring entries of its files back)'
+
+	begin_kept
+	stop_lfproxy
+	printf '%s\n' 192.0.2.7 192.0.2.8 198.51.100.0/24 >"$T/file"
+	cat >>"$T/lfproxy.ini" <<-END
+		[list all]
+		entry = 10.5.0.0/16 10.6.0.0/16
+		file = $T/file
+	END
+	begin_again
+	ctl del acl all 198.51.100.0/24
+	ctl del acl all 192.0.2.7
+	ctl del acl all 10.6.0.0/16
+	equal "drift" "list all: 10.6.0.0/16 -> deleted $left
+list all: 192.0.2.7 -> deleted $left
+list all: 198.51.100.0/24 -> deleted $left" "$(entries)"
+	goes_along entries
+	begin_again
+	[[ $(ctl get acl all 192.0.2.7) == *"match=no"* ]]
+	[[ $(ctl get acl all 192.0.2.8) == *"match=yes"* ]]
+	run -0 ctl save config
+	[[ $output == *"0 changes saved, 3 left." ]] || fail "$output"
+	# All at once: their number goes along.
+	ctl clear acl all
+	equal "drift" "list all: 3 entries of its files -> deleted $left" \
+	    "$(entries | tail -n 1)"
+	goes_along entries
+	# Other entries bring the former ones back, also in the next process.
+	echo 192.0.2.9 >>"$T/file"
+	begin_again
+	equal "drift" '' "$(entries)"
+	[[ $(ctl get acl all 192.0.2.7) == *"match=yes"* ]]
+	lfproxy_said 'clear acl all is not done again: the list has other entries'
+	stop_lfproxy
+}
+
 healths() {
 	stat_of app a status
 	stat_of app r status
