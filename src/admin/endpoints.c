@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/list.h"
+#include "base/text_out.h"
 #include "commands/carry_over.h"
 #include "commands/records.h"
 #include "commands/state_file.h"
@@ -168,7 +169,7 @@ endpoints_carry_over(
 	if (copy && !last && takeover_under_way())
 		endpoints->rest = carry_over_postpone(env, copy);
 	carry_over_run(env, copy ? copy : commands, last);
-	free(copy);
+	text_wipe(copy);
 }
 
 static void

@@ -13,6 +13,8 @@
 #define ROOM_FIRST 1024
 
 static uint64_t failures;
+/* Of the stream of a secret text. */
+static char secret_buffer[4096];
 
 /* Makes room for that many more bytes and the NUL.  Returns false when memory
  * is short. */
@@ -28,9 +30,14 @@ text_out_grow(struct text_out *out, size_t more)
 		room *= 2;
 	if (fault_fails(FAULT_ANSWER))
 		return false;
-	grown = realloc(out->text, room);
+	grown = malloc(room);
 	if (!grown)
 		return false;
+	if (out->size > 0)
+		memcpy(grown, out->text, out->size);
+	if (out->is_secret)
+		explicit_bzero(out->text, out->size);
+	free(out->text);
 	out->text = grown;
 	out->room = room;
 	return true;
@@ -85,15 +92,37 @@ text_out_open(struct text_out *out)
 }
 
 bool
+text_out_open_secret(struct text_out *out)
+{
+	if (!text_out_open(out))
+		return false;
+	out->is_secret = true;
+	setvbuf(out->stream, secret_buffer, _IOFBF, sizeof(secret_buffer));
+	return true;
+}
+
+void
+text_wipe(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
+bool
 text_out_close(struct text_out *out)
 {
 	if (fclose(out->stream) != 0)
 		out->failed = true;
 	out->stream = NULL;
+	if (out->is_secret)
+		explicit_bzero(secret_buffer, sizeof(secret_buffer));
 	if (!out->failed) {
 		out->text[out->size] = '\0';
 		return true;
 	}
+	if (out->is_secret)
+		explicit_bzero(out->text, out->size);
 	free(out->text);
 	out->text = NULL;
 	out->size = 0;

@@ -21,11 +21,20 @@ struct text_out {
 	size_t size;  /* bytes of it, without the NUL */
 	size_t room;
 	bool failed;
+	bool is_secret;
 };
 
 /* Begins a text.  Returns false when memory is short; then there is nothing to
  * close. */
 bool text_out_open(struct text_out *out) MUST_CHECK;
+
+/* Does the same for a text that may have private keys: no copy of a part of it
+ * is left behind.  There is one such text at a time.  The caller frees it by
+ * text_wipe. */
+bool text_out_open_secret(struct text_out *out) MUST_CHECK;
+
+/* Wipes the text and frees it.  NULL is allowed. */
+void text_wipe(char *text);
 
 /* Ends the text.  Returns true if the text is whole; the caller frees it with
  * free(3).  Returns false if a write found no memory; the text was freed then,

@@ -9,6 +9,7 @@
 
 #include "acl/acl.h"
 #include "base/log.h"
+#include "commands/certificates.h"
 #include "commands/command.h"
 #include "commands/records.h"
 #include "commands/running.h"
@@ -324,6 +325,16 @@ is_of_set(const struct command_env *env, const char *line)
 	return !backend_find_server(b, name);
 }
 
+/* Returns whether the line is done before the start.  late: a line before it is
+ * not.  The first client is to get the certificates that were set. */
+static bool
+is_for_start(const char *line, bool late)
+{
+	return strncmp(line, CERTIFICATES_LINE, strlen(CERTIFICATES_LINE)) ==
+	           0 ||
+	       (!late && !closes_sockets(line));
+}
+
 char *
 carry_over_postpone(const struct command_env *env, char *lines)
 {
@@ -388,7 +399,7 @@ carry_over_run(const struct command_env *env, const char *lines, bool last)
 	while ((line = strsep(&rest, "\n"))) {
 		/* Later lines may be about a server that was added. */
 		late |= comes_last(line);
-		if (!*line || (late || closes_sockets(line)) != last)
+		if (!*line || is_for_start(line, late) == last)
 			continue;
 		/* A newer process may have written lines of other kinds. */
 		if (!records_read(env, line) &&
@@ -397,5 +408,7 @@ carry_over_run(const struct command_env *env, const char *lines, bool last)
 			run_line(env, line);
 	}
 	end_changes_of_lists(env);
+	if (copy)
+		explicit_bzero(copy, strlen(lines));
 	free(copy);
 }

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "commands/audit.h"
 #include "commands/carry_over.h"
+#include "commands/certificates.h"
 #include "commands/command.h"
 #include "commands/expiring.h"
 #include "handover/counters_lines.h"

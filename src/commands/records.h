@@ -31,6 +31,9 @@
 	    "what operators have changed by commands")                         \
 	X(HEALTH, HANDED_COMMANDS, true, NULL, NULL, NULL,                     \
 	    "servers that are down or stopping")                               \
+	X(CERTIFICATES, HANDED_COMMANDS, true, CERTIFICATES_LINE,              \
+	    certificates_write, certificates_read,                             \
+	    "certificates, authorities and CRLs that were set by commands")    \
 	X(EXPIRES, HANDED_LATER, true, EXPIRING_LINE, write_expiring,          \
 	    read_expiring, "the ends of changes for a time")                   \
 	X(DRAINS, HANDED_LATER, true, DRAINS_LINE, write_drains, read_drain,   \
@@ -51,7 +54,6 @@
 
 /* X(text): what neither an upgrade nor the state file passes on. */
 #define RECORDS_LEFT_OUT(X)                                                    \
-	X("certificates that were set")                                        \
 	X("keys of TLS tickets that lfproxy has made itself")                  \
 	X("the bandwidth that sessions share")                                 \
 	X("peaks, averages, rates and the numbers of failed checks")

@@ -9,6 +9,7 @@
 #include "acl/acl.h"
 #include "acl/content.h"
 #include "commands/add_acl.h"
+#include "commands/certificates.h"
 #include "commands/expiring.h"
 #include "commands/settings.h"
 #include "config/edit.h"
@@ -25,10 +26,11 @@ struct walk {
 	bool of_set; /* the server is a member of a set, which has no line */
 	bool is_secret;
 	bool of_files; /* entries of the list's files are deleted */
+	bool of_tls;   /* what a command has put in place of a file of [tls] */
 	struct spec_place place;
 	char section[CALL_NAME_SIZE], server[CALL_NAME_SIZE];
 	char commands[TEXT_SIZE],
-	    subject[sizeof(((struct setting *)NULL)->subject)],
+	    subject[1024], /* it may have the path of a file */
 	    configured[SETTING_VALUE_SIZE], value[SETTING_VALUE_SIZE],
 	    base[SETTING_VALUE_SIZE];
 	const struct expiring_status *ends; /* NULL: the value is permanent */
@@ -48,10 +50,12 @@ tell(struct walk *w, const char *key, const char *text)
 	    .base = w->base[0] ? w->base : NULL,
 	    .ends = w->ends,
 	    .is_secret = w->is_secret,
-	    .unsaved = w->is_secret ? "it may hold a password"
-	               : w->of_files
-	                   ? "that would bring entries of its files back"
-	                   : "the file cannot say this",
+	    .unsaved =
+	        w->is_secret ? "it may hold a password"
+	        : w->of_tls  ? "lfproxy writes no certificates and keys; write "
+	                       "the file"
+	        : w->of_files ? "that would bring entries of its files back"
+	                      : "the file cannot say this",
 	    .section = w->section,
 	    .server = w->server[0] ? w->server : NULL,
 	    .place = w->place,
@@ -335,6 +339,32 @@ walk_list(
 	w->of_files = false;
 }
 
+/* -- certificates -- */
+
+static void
+tell_replaced(void *arg, const struct tls_replaced *r)
+{
+	struct walk *w = arg;
+
+	PUT(w->subject, "%s %s '%s'", w->section, r->what, r->file);
+	PUT(w->value, "%s", r->text);
+	tell(w, NULL, NULL);
+}
+
+/* Tells what commands have put in place of the files of the section.  The
+ * contents go along by lines of their own (certificates.h). */
+static void
+walk_tls(struct walk *w, const struct tls_spec *tls)
+{
+	w->place = tls->place;
+	PUT(w->section, "tls %s", tls->name);
+	w->commands[0] = w->base[0] = '\0';
+	PUT(w->configured, "as in the file");
+	w->of_tls = true;
+	certificates_each(tls, tell_replaced, w);
+	w->of_tls = false;
+}
+
 void
 running_changes(const struct command_env *env, running_fn *call, void *arg)
 {
@@ -356,6 +386,8 @@ running_changes(const struct command_env *env, running_fn *call, void *arg)
 	for (size_t i = 0; i < spec->lists_n; i++)
 		walk_list(&w, &spec->lists[i],
 		    model_find_list(model, spec->lists[i].name));
+	for (size_t i = 0; i < spec->tls_n; i++)
+		walk_tls(&w, &spec->tls[i]);
 	model_for_each_server (s, model)
 		walk_server(&w, s, true);
 	for (size_t i = 0; i < spec->backends_n; i++)

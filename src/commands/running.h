@@ -44,8 +44,9 @@ struct running_change {
 
 typedef void running_fn(void *arg, const struct running_change *change);
 
-/* Calls call for each change: of servers, frontends, the process and lists,
- * then of servers that were added or deleted, and last of pools. */
+/* Calls call for each change: of servers, frontends, the process, lists and
+ * [tls] sections, then of servers that were added or deleted, and last of
+ * pools. */
 void running_changes(
     const struct command_env *env, running_fn *call, void *arg);
 

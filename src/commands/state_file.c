@@ -110,7 +110,7 @@ write_state(struct state_file *state)
 	char *whole;
 	int rc = 0;
 
-	if (!path || !state->files || !text_out_open(&out))
+	if (!path || !state->files || !text_out_open_secret(&out))
 		return;
 	put_state_lines(state, out.stream);
 	(void)fflush(out.stream);
@@ -118,19 +118,20 @@ write_state(struct state_file *state)
 		return;
 	hash = XXH64(out.text, out.size, 0);
 	if (hash != state->written) {
-		whole = realloc(out.text, out.size + END_SIZE + 1);
+		whole = malloc(out.size + END_SIZE + 1);
 		rc = whole ? 0 : -ENOMEM;
 		if (whole) {
-			out.text = whole;
+			memcpy(whole, out.text, out.size);
 			snprintf(whole + out.size, END_SIZE + 1,
 			    END "%016" PRIx64 "\n", hash);
 			rc = replace_file(path, whole, out.size + END_SIZE);
+			text_wipe(whole);
 		}
 		if (rc == 0)
 			state->written = hash;
 	}
 	note_written(state, path, rc);
-	free(out.text);
+	text_wipe(out.text);
 }
 
 static void

@@ -38,10 +38,9 @@ bool tls_section_commit(
 bool tls_section_commit_trust(
     struct call *call, const struct tls_section *section, enum tls_trust part);
 
-/* A note for people: what commands replace does not last. */
+/* A note for people: what commands replace is in no file of the section. */
 #define TLS_IN_MEMORY                                                          \
-	"It is in memory only: a reload, or a change of the file, brings "     \
-	"back "                                                                \
-	"what the file has."
+	"It is in memory only: a change of the file brings back what the "     \
+	"file has."
 
 #endif

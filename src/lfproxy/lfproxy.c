@@ -18,6 +18,7 @@
 #include "base/notify.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "base/text_out.h"
 #include "check/preset.h"
 #include "commands/command.h"
 #include "commands/records.h"
@@ -170,7 +171,7 @@ run_control(struct control *control, struct endpoints *endpoints,
 	started = control_start(control, err);
 	if (started)
 		endpoints_carry_over(endpoints, changes, true);
-	free(state);
+	text_wipe(state);
 	if (!started)
 		return false;
 	close_unwanted_sockets();

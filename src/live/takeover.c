@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/notify.h"
 #include "base/text.h"
+#include "base/text_out.h"
 #include "live/control_internal.h"
 #include "live/session_receiver.h"
 #include "live/takeover_ask.h"
@@ -48,7 +49,7 @@ end_takeover(void)
 	int channel = takeover.channel;
 
 	takeover.channel = 0;
-	free(takeover.commands);
+	text_wipe(takeover.commands);
 	takeover.commands = NULL;
 	return channel;
 }
@@ -57,10 +58,13 @@ static bool
 keep_commands(const char *text, struct err *err)
 {
 	size_t n = strlen(text);
-	char *grown = realloc(takeover.commands, takeover.commands_n + n + 1);
+	char *grown = malloc(takeover.commands_n + n + 1);
 
 	if (!grown)
 		return err_oom(err);
+	if (takeover.commands_n > 0)
+		memcpy(grown, takeover.commands, takeover.commands_n);
+	text_wipe(takeover.commands);
 	memcpy(grown + takeover.commands_n, text, n + 1);
 	takeover.commands = grown;
 	takeover.commands_n += n;

@@ -106,7 +106,7 @@ stop_watching(struct upgrade *u)
 		close(u->unconfirmed);
 	u->other.channel = u->unconfirmed = -1;
 	handed_free(&u->handed);
-	free(u->commands);
+	text_wipe(u->commands);
 	u->commands = NULL;
 	free(u->later);
 	u->later = NULL;
@@ -213,7 +213,7 @@ collect_part(struct control *c, enum handed_part part)
 {
 	struct text_out out;
 
-	if (!text_out_open(&out))
+	if (!text_out_open_secret(&out))
 		return NULL;
 	if (c->follower.describe)
 		c->follower.describe(c->follower.arg, part, out.stream);

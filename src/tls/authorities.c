@@ -210,14 +210,14 @@ part_share(struct tls_authorities *authorities, enum tls_trust part,
 /* Returns whether reading the file would give what is present. */
 static bool
 part_is_current(const struct tls_authorities *present, enum tls_trust part,
-    const char *file, bool keep_replaced)
+    const char *file)
 {
 	const struct tls_trust_source *source;
 
 	if (!present)
 		return false;
 	source = &present->sources[part];
-	if (!source->stamp.exists || (source->in_memory && !keep_replaced))
+	if (!source->stamp.exists)
 		return false;
 	/* When in doubt, content that is only in memory stays. */
 	return tls_stamp_is_current(file, &source->stamp,
@@ -226,10 +226,9 @@ part_is_current(const struct tls_authorities *present, enum tls_trust part,
 
 static bool
 part_load(struct tls_authorities *authorities, enum tls_trust part,
-    const char *path, const struct tls_authorities *present, bool keep_replaced,
-    struct err *err)
+    const char *path, const struct tls_authorities *present, struct err *err)
 {
-	if (part_is_current(present, part, path, keep_replaced))
+	if (part_is_current(present, part, path))
 		return part_share(authorities, part, present) || err_oom(err);
 	if (part == TLS_TRUST_CA && path_is_directory(path))
 		return ca_dir_read(authorities, path, err);
@@ -315,7 +314,7 @@ authorities_complete(struct tls_authorities *authorities)
 
 bool
 tls_authorities_load(const struct tls_settings *settings, enum tls_role role,
-    const struct tls_authorities *present, bool keep_replaced,
+    const struct tls_authorities *present,
     struct tls_authorities **ret_authorities, struct err *err)
 {
 	struct tls_authorities *authorities;
@@ -333,11 +332,9 @@ tls_authorities_load(const struct tls_settings *settings, enum tls_role role,
 	authorities = authorities_make();
 	if (!authorities)
 		return err_oom(err);
-	if (!part_load(
-	        authorities, TLS_TRUST_CA, path, present, keep_replaced, err) ||
-	    (settings->crl &&
-	        !part_load(authorities, TLS_TRUST_CRL, settings->crl, present,
-	            keep_replaced, err))) {
+	if (!part_load(authorities, TLS_TRUST_CA, path, present, err) ||
+	    (settings->crl && !part_load(authorities, TLS_TRUST_CRL,
+	                          settings->crl, present, err))) {
 		tls_authorities_unref(authorities);
 		return false;
 	}
@@ -383,6 +380,9 @@ tls_authorities_replace(const struct tls_authorities *authorities,
 	if (!copy)
 		return NULL;
 	copy->sources[part] = authorities->sources[part];
+	if (!copy->sources[part].in_memory)
+		copy->sources[part].base =
+		    tls_authorities_print(authorities, part);
 	copy->sources[part].in_memory = true;
 	return authorities_complete(copy);
 }

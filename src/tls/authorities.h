@@ -24,13 +24,11 @@ struct tls_authorities;
 
 /* Reads what the settings need in this role; *ret_authorities is NULL if peers
  * are not verified.  Shares with present (NULL: none) the parts whose files
- * have not changed; keep_replaced: also those that were replaced in memory,
- * until their files change.  Returns false with err set, which names the file.
- * Any thread; blocks. */
+ * have not changed, also if they were replaced in memory.  Returns false with
+ * err set, which names the file.  Any thread; blocks. */
 bool tls_authorities_load(const struct tls_settings *settings,
     enum tls_role role, const struct tls_authorities *present,
-    bool keep_replaced, struct tls_authorities **ret_authorities,
-    struct err *err) MUST_CHECK;
+    struct tls_authorities **ret_authorities, struct err *err) MUST_CHECK;
 
 /* Parses new content of the part, in PEM form.  Returns authorities that have
  * only that part, for tls_authorities_replace, or NULL with err set, which
@@ -79,6 +77,10 @@ bool tls_authorities_attach(
 void tls_authorities_digest(const struct tls_authorities *authorities,
     const struct tls_settings *settings,
     uint8_t ret_digest[TLS_AUTHORITIES_DIGEST_SIZE]);
+
+/* Returns a digest of the part alone. */
+uint64_t tls_authorities_print(
+    const struct tls_authorities *authorities, enum tls_trust part);
 
 /* Returns whether both have the same certificates.  Either may be NULL. */
 bool tls_authorities_equal(

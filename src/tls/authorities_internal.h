@@ -15,6 +15,7 @@
 struct tls_trust_source {
 	bool in_memory;         /* replaced since the file was read */
 	struct tls_stamp stamp; /* of the file; exists: it is one file */
+	uint64_t base;          /* a digest of what the file had */
 	time_t read_at;
 };
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <xxhash.h>
 
 #include "tls/anchors.h"
 #include "tls/authorities_internal.h"
@@ -217,6 +218,29 @@ digest_crl(EVP_MD_CTX *md, const X509_CRL *crl)
 
 	if (X509_CRL_digest(crl, EVP_sha256(), print, &n) == 1)
 		EVP_DigestUpdate(md, print, n);
+}
+
+uint64_t
+tls_authorities_print(
+    const struct tls_authorities *authorities, enum tls_trust part)
+{
+	uint8_t sha256[EVP_MAX_MD_SIZE];
+	uint64_t print = 0;
+	unsigned n;
+
+	for (unsigned i = 0; i < tls_authorities_count(authorities, part);
+	     i++) {
+		n = 0;
+		if (part == TLS_TRUST_CA)
+			(void)X509_digest(tls_authorities_cert(authorities, i),
+			    EVP_sha256(), sha256, &n);
+		else
+			(void)X509_CRL_digest(
+			    tls_authorities_crl(authorities, i), EVP_sha256(),
+			    sha256, &n);
+		print = XXH64(sha256, n, print);
+	}
+	return print;
 }
 
 bool

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "base/atomics.h"
 #include "base/ensure.h"
@@ -91,6 +92,27 @@ rsa_key_use(EVP_PKEY *key)
 	return ok;
 }
 
+static uint64_t
+add_print(uint64_t print, const X509 *x509)
+{
+	uint8_t sha256[EVP_MAX_MD_SIZE];
+	unsigned n = 0;
+
+	if (X509_digest(x509, EVP_sha256(), sha256, &n) != 1)
+		n = 0;
+	return XXH64(sha256, n, print);
+}
+
+static uint64_t
+make_print(const struct tls_cert *cert)
+{
+	uint64_t print = add_print(0, cert->x509);
+
+	for (int i = 0; i < sk_X509_num(cert->chain); i++)
+		print = add_print(print, sk_X509_value(cert->chain, i));
+	return print;
+}
+
 /* Sets all that depends on the certificate and its key, which must match. */
 static bool
 cert_complete(struct tls_cert *cert, struct err *err)
@@ -103,6 +125,9 @@ cert_complete(struct tls_cert *cert, struct err *err)
 	if (cert->key_type == EVP_PKEY_RSA && !rsa_key_use(cert->key))
 		return err_set(err, "key '%s' cannot sign: %s", cert->key_file,
 		    tls_openssl_reason());
+	cert->print = make_print(cert);
+	if (!cert->in_memory)
+		cert->base = cert->print;
 	cert->not_before = tls_asn1_seconds(X509_get0_notBefore(cert->x509));
 	cert->not_after = tls_asn1_seconds(X509_get0_notAfter(cert->x509));
 	if (!tls_cert_names(cert->x509, &cert->names, &cert->names_n) ||
@@ -223,6 +248,7 @@ files_copy(struct tls_cert *cert, const struct tls_cert *old)
 	cert->read_at = old->read_at;
 	cert->key_is_open = old->key_is_open;
 	cert->in_memory = true;
+	cert->base = old->base;
 	return cert->file && cert->key_file && cert->ocsp_file;
 }
 

@@ -37,6 +37,9 @@ struct tls_cert {
 	struct tls_ocsp ocsp;
 	bool key_is_open; /* every user of this host can read the key's file */
 	bool in_memory;   /* not from its files */
+	/* A digest of the certificate and its chain; base: of those in the
+	 * files, which is the same unless in_memory. */
+	uint64_t print, base;
 };
 
 /* Reads a certificate and all that belongs to it.  Returns it with one

@@ -18,7 +18,6 @@ struct loading {
 	struct tls_certs certs;
 	size_t room;
 	const struct tls_certs *old;
-	bool keep_replaced;
 	size_t next; /* in old: where the next one is likely to be */
 };
 
@@ -35,8 +34,6 @@ find_current(struct loading *loading, const struct tls_pair *pair)
 		if (strcmp(cert->file, pair->cert) != 0)
 			continue;
 		loading->next = at + 1;
-		if (cert->in_memory && !loading->keep_replaced)
-			return NULL;
 		return tls_cert_is_current(cert, pair) ? cert : NULL;
 	}
 	return NULL;
@@ -123,9 +120,9 @@ dir_load(struct loading *loading, const char *dir, struct err *err)
 
 bool
 tls_certs_load(const struct tls_settings *settings, const struct tls_certs *old,
-    bool keep_replaced, struct tls_certs *ret_certs, struct err *err)
+    struct tls_certs *ret_certs, struct err *err)
 {
-	struct loading loading = {.old = old, .keep_replaced = keep_replaced};
+	struct loading loading = {.old = old};
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < settings->pairs_n; i++)

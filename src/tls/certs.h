@@ -21,12 +21,12 @@ struct tls_certs {
 };
 
 /* Reads the certificates of the settings, those of directories last.  Shares
- * those of old (NULL: none) whose files have not changed; keep_replaced: also
- * those that were replaced in memory.  Returns false with err set, which names
- * the file.  Blocks. */
+ * those of old (NULL: none) whose files have not changed, also if they were
+ * replaced in memory.  Returns false with err set, which names the file.
+ * Blocks. */
 bool tls_certs_load(const struct tls_settings *settings,
-    const struct tls_certs *old, bool keep_replaced,
-    struct tls_certs *ret_certs, struct err *err) MUST_CHECK;
+    const struct tls_certs *old, struct tls_certs *ret_certs,
+    struct err *err) MUST_CHECK;
 
 /* Calls error for each certificate of the folder that cannot be used, or for
  * the folder itself, with a sentence that names the file.  Blocks. */

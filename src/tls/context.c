@@ -57,14 +57,13 @@ parts_fini(struct tls_parts *parts)
 
 static bool
 certs_load(const struct tls_context *context, const SSL_CTX *like,
-    bool keep_replaced, struct tls_parts *parts, struct err *err)
+    struct tls_parts *parts, struct err *err)
 {
 	struct tls_certs old = {.n = 0}, certs;
 
 	if (like)
 		old = certs_of(like);
-	if (!tls_certs_load(
-	        context->settings, &old, keep_replaced, &certs, err))
+	if (!tls_certs_load(context->settings, &old, &certs, err))
 		return false;
 	parts->certs = certs.certs;
 	parts->certs_n = certs.n;
@@ -104,20 +103,19 @@ counters_load(const SSL_CTX *present, struct tls_parts *parts)
 }
 
 /* Makes an SSL_CTX of the files.  present: the SSL_CTX that will be replaced,
- * whose tickets, counters and replacements in memory stay; NULL: none.  like:
- * the SSL_CTX with which unchanged files are shared; NULL: none. */
+ * whose tickets and counters stay; NULL: none.  like: the SSL_CTX with which
+ * unchanged files and what replaces them in memory are shared; NULL: none. */
 static SSL_CTX *
 ssl_load(const struct tls_context *context, const SSL_CTX *present,
     const SSL_CTX *like, struct err *err)
 {
 	struct tls_parts parts = {.role = context->role};
-	bool keep = present != NULL;
 	SSL_CTX *ssl = NULL;
 
 	ERR_clear_error();
-	if (certs_load(context, like, keep, &parts, err) &&
+	if (certs_load(context, like, &parts, err) &&
 	    tls_authorities_load(context->settings, context->role,
-	        like ? tls_store_of(like)->parts.authorities : NULL, keep,
+	        like ? tls_store_of(like)->parts.authorities : NULL,
 	        &parts.authorities, err) &&
 	    tickets_load(context, present, &parts, err)) {
 		if (counters_load(present, &parts))

@@ -33,8 +33,8 @@ struct tls_context *tls_context_new(const struct tls_settings *settings,
 
 /* Makes a context like tls_context_new, but shares with another context, of any
  * settings and role, the certificates, authorities and CRLs whose files have
- * not changed since that context read them.  Parts that were replaced in memory
- * are read from their files. */
+ * not changed since that context read them, also if they were replaced in
+ * memory. */
 struct tls_context *tls_context_new_like(const struct tls_settings *settings,
     enum tls_role role, const struct tls_context *like,
     struct err *err) MUST_CHECK;

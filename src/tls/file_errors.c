@@ -18,7 +18,7 @@ cert_errors(const struct tls_settings *settings,
 
 	for (size_t i = 0; i < settings->pairs_n; i++) {
 		one.pairs = &settings->pairs[i];
-		if (tls_certs_load(&one, NULL, false, &certs, &err))
+		if (tls_certs_load(&one, NULL, &certs, &err))
 			tls_certs_fini(&certs);
 		else
 			error(arg, err.text);
@@ -35,8 +35,7 @@ authorities_errors(const struct tls_settings *settings, enum tls_role role,
 	struct tls_authorities *authorities;
 	struct err err;
 
-	if (tls_authorities_load(
-	        settings, role, NULL, false, &authorities, &err))
+	if (tls_authorities_load(settings, role, NULL, &authorities, &err))
 		tls_authorities_unref(authorities);
 	else
 		error(arg, err.text);

@@ -8,6 +8,8 @@
 
 load helpers
 load ctl
+load stat
+load tls
 load upgrade
 
 # begin_kept: lfproxy with the servers r, which refuses, and a, and a state file.
@@ -178,6 +180,56 @@ list all: 198.51.100.0/24 -> deleted $left" "$(entries)"
 	equal "drift" '' "$(entries)"
 	[[ $(ctl get acl all 192.0.2.7) == *"match=yes"* ]]
 	lfproxy_said 'clear acl all is not done again: the list has other entries'
+	stop_lfproxy
+}
+
+served() {
+	"$BUILD/lfproxyctl" -S "$ADMIN" show drift | grep '^tls '
+	handshake | openssl x509 -noout -fingerprint
+}
+
+# handshake: the certificate that a client gets.
+handshake() {
+	openssl s_client -connect "$TLS_AT" -servername site </dev/null \
+	    2>"$T/s_client"
+}
+
+@test "records: certificates: what commands have set, with its key" {
+	local TLS_AT pem
+
+	make_site site
+	make_site other
+	begin_kept
+	stop_lfproxy
+	TLS_AT=127.0.0.1:$(free_port)
+	cat >>"$T/lfproxy.ini" <<-END
+		[tls site]
+		cert = $T/site.pem
+		[frontend shop]
+		listen = $TLS_AT tls=site
+		backend = app
+	END
+	begin_again
+	ctl set tls cert site "$T/site.pem" <"$T/other.pem"
+	equal "drift" "tls site certificate '$T/site.pem': as in the file -> CN=other" \
+	    "$(ctl show drift | sed -n 's/, until .*//p')"
+	goes_along served
+	# The key is where the manual says, and nowhere else.
+	equal "mode" 600 "$(stat -c %a "$T/state")"
+	pem=$(sed -n '/PRIVATE KEY/{n;p;q}' "$T/other.key")
+	grep -qF "$pem" "$T/state"
+	refute grep -qF "$pem" "$LFPROXY_LOG"
+	begin_again
+	refute grep -qF "$pem" <(ctl show drift json)
+	# Another certificate in the file ends it, in the next process as well.
+	stop_lfproxy
+	make_site new
+	cp "$T/new.pem" "$T/site.pem"
+	begin_again
+	lfproxy_said "tls site: certificate '$T/site.pem' is from its file, and no longer as it was set by a command: the file has another certificate"
+	[[ $(ctl show drift) != *'as in the file'* ]]
+	equal "certificate" "$(openssl x509 -in "$T/new.pem" -noout -fingerprint)" \
+	    "$(handshake | openssl x509 -noout -fingerprint)"
 	stop_lfproxy
 }
 

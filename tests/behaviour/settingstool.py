@@ -40,6 +40,30 @@ class Wrong(Exception):
     pass
 
 
+# -- certificates --
+
+
+CERTIFICATES = ["one", "two", "three", "four", "five"]
+
+
+def pem_of(name):
+    with open(f"{sys.argv[1]}/{name}.pem", encoding="ascii") as file:
+        return file.read()
+
+
+def make_certificate(name):
+    """A file with a key and its certificate."""
+    path = f"{sys.argv[1]}/{name}.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes"]
+        + ["-subj", f"/CN={name}", "-keyout", path, "-out", f"{path}.cert"],
+        capture_output=True,
+        check=True,
+    )
+    with open(path, "ab") as whole, open(f"{path}.cert", "rb") as cert:
+        whole.write(cert.read())
+
+
 # -- rows --
 
 
@@ -53,21 +77,30 @@ class Row:
     the operator sets.  text: a value of a command in the words of the file, or
     None if the file cannot say it.  shown: how `show drift` has a value.
     now: the present value, from what was asked.  timed: takes `for`.
-    secret: no value is shown, nor saved.
+    secret: no value is shown, nor saved.  audits: `show changes` has its name.
     """
 
     def __init__(self, what, command, of, at, key, ours, theirs, now, **more):
         self.what, self.at, self.key = what, at, key
-        self.form, self.command = command, command.replace("@", of)
+        self.form = command
+        self.command = command and command.replace("@", of)
         self.ours, self.theirs, self.now = ours, theirs, now
         self.timed = more.get("timed", True)
         self.secret = more.get("secret", False)
+        self.audits = more.get("audits", True)
         self.text = more.get("text", lambda value: value)
         self.shown = more.get("shown", self.masked)
 
     def begin(self):
         self.loaded, self.own, self.brief = self.ours[0], None, None
         self.audited = False
+
+    def write(self, folder):
+        """Writes what the file of a key has to have."""
+
+    def line(self, value):
+        """A command that sets the value."""
+        return self.command.replace("=", value)
 
     def masked(self, value):
         return "(not shown)" if self.secret and value else value
@@ -103,6 +136,38 @@ class Row:
             if value != self.permanent():
                 self.brief = None
             self.loaded, self.own = value, None
+
+
+class Certificate(Row):
+    """The certificate of a section; the values are names of make_certificate."""
+
+    def __init__(self, section, ours, theirs):
+        super().__init__(
+            "",
+            None,
+            section,
+            (f"tls {section}", None),
+            "cert",
+            ours,
+            theirs,
+            lambda asked: asked.tls[section],
+            timed=False,
+            audits=False,
+            text=lambda value: None,
+            shown=lambda value: f"CN={value}",
+        )
+        self.section, self.written = section, None
+
+    def write(self, folder):
+        self.path = f"{folder}/{self.section}.pem"
+        self.what = f"tls {self.section} certificate '{self.path}'"
+        if self.written != self.loaded:
+            with open(self.path, "w", encoding="ascii") as out:
+                out.write(pem_of(self.loaded))
+            self.written = self.loaded
+
+    def line(self, value):
+        return f"set tls cert {self.section} {self.path} <<\n{pem_of(value)}\n"
 
 
 def server_row(name, what, command, key, ours, theirs, now, **more):
@@ -228,6 +293,7 @@ def rows(cpus=numbers(*sorted(os.sched_getaffinity(0)))):
         # 20 may be 10 in force.
         pool_row("spare", "handshake_nice", numbers(5, 6, 7),
                  numbers(8, 0, 9), lambda p: p["long_nice"]),
+        Certificate("side", CERTIFICATES[:3], CERTIFICATES[3:]),
     ]
     if len(cpus) > 1:
         both = f"{cpus[0]}-{cpus[1]}"
@@ -291,6 +357,10 @@ class Asked:
         self.drift = site.json("show drift")
         self.expiring = site.json("show expiring")
         self.changes = site.json("show changes")
+        self.tls = {
+            section["name"]: section["certificates"][0]["subject"][3:]
+            for section in site.json("show tls")
+        }
         self.heard = site.agent.heard()
 
 
@@ -327,10 +397,12 @@ class Site:
         return "".join(
             f"{row.key} = {row.text(row.loaded)}\n"
             for row in self.every
-            if row.at == (section, None)
+            if row.at == (section, None) and row.text(row.loaded)
         )
 
     def write(self):
+        for row in self.every:
+            row.write(self.folder)
         servers = [r.at[1] for r in self.every if r.at[1]] + ["mark"]
         with open(self.ini, "w", encoding="ascii") as out:
             out.write(
@@ -347,7 +419,7 @@ class Site:
                 "pool = shards\n"
                 # Spare threads need no right to be less nice again.
                 f"[pool spare]\nthreads = auto\n{self.keys('pool spare')}"
-                f"[tls side]\ncert = {sys.argv[1]}/side.pem\n"
+                f"[tls side]\ncert = {self.folder}/side.pem\n"
                 "[frontend side]\nlisten = 127.0.0.1:0 tls=side\n"
                 "backend = app\npool = spare\n"
                 "[backend app]\ncheck = connect interval=1h\n"
@@ -412,8 +484,10 @@ class Site:
     # -- steps --
 
     def do(self, row, value, suffix=""):
-        answer = self.ask(row.command.replace("=", value) + suffix).strip()
-        if answer and "changed" not in answer and "already" not in answer:
+        answer = self.ask(row.line(value) + suffix).strip()
+        if answer and not any(
+            word in answer for word in ("changed", "already", "is now")
+        ):
             raise Wrong(f"{row.what} = {value}{suffix}: {answer}")
 
     def give(self, step, n):
@@ -426,7 +500,7 @@ class Site:
                 value = row.loaded
             if row.timed or not suffix:
                 if value != row.value():
-                    row.audited = True
+                    row.audited = row.audits
                 self.do(row, value, suffix)
             values[row] = value
         if step == "brief":
@@ -519,7 +593,8 @@ class Site:
             same(row, "value", row.value(), row.now(asked))
             own = drift.get(row.what)
             want = None if row.own is None else row.shown(row.own)
-            same(row, "drift", want, own and own["value"])
+            told = own and own["value"].split(", until")[0]
+            same(row, "drift", want, told)
             if own and row.own:
                 has_key = row.saved(row.own) is not None
                 same(row, "key", has_key, own["key"] is not None)
@@ -584,25 +659,14 @@ def become_parent():
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def make_certificate(name):
-    """A file with a key and its certificate."""
-    path = f"{sys.argv[1]}/{name}.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes"]
-        + ["-subj", f"/CN={name}", "-keyout", path, "-out", f"{path}.cert"],
-        capture_output=True,
-        check=True,
-    )
-    with open(path, "ab") as whole, open(f"{path}.cert", "rb") as cert:
-        whole.write(cert.read())
-
-
 def main():
     given = sys.argv[2:]
     if given == ["rows"]:
-        print("\n".join(row.form for row in rows(["0", "1"])))
+        forms = [row.form for row in rows(["0", "1"])]
+        print("\n".join(form for form in forms if form))
         return
-    make_certificate("side")
+    for name in CERTIFICATES:
+        make_certificate(name)
     if given[0] == "every":
         orders = list(itertools.product(STEPS, repeat=3))
         sequences = orders[:: int(given[1])]

@@ -297,10 +297,19 @@ sent() {
 	[[ $(sent 'set ssl cert %s <<\nnothing\n\n' "$T/a.pem") == *"Can't load the payload"* ]]
 	equal rights "Permission denied" \
 	    "$(sent 'operator;set ssl cert %s <<\nuser\n\n' "$T/a.pem" | tail -n 1)"
-	# A reload goes back to the file.
+	# A reload leaves it, and goes back to the file when that is another.
+	run -0 ctl reload
+	serves a.example "$T/b.pem"
+	equal drift "tls public certificate '$T/a.pem': as in the file -> CN=b.example" \
+	    "$(ctl show drift | sed -n 's/, until .*//p')"
+	run -0 ctl save config
+	[[ $output == *"lfproxy writes no certificates and keys; write the file"*"0 changes saved, 1 left." ]] ||
+	    fail "$output"
+	cp "$T/a.pem" "$T/copy" && mv "$T/copy" "$T/a.pem"
 	run -0 ctl reload
 	[[ $output == *"is from its file, and no longer as it was set by a command"* ]]
 	serves a.example "$T/a.pem"
+	[[ $(ctl show drift) != *'as in the file'* ]]
 }
 
 @test "tls admin: HAProxy's words replace authorities" {
@@ -334,10 +343,14 @@ sent() {
 	revoked || fail "the former authority is back"
 	cp "$ca" "$T/copy" && mv "$T/copy" "$ca"
 	wait_for 10 gets
-	# By a reload, too.
+	# By a reload with another file, too.
 	ctl set ssl ca-file "$ca" <"$T/other.pem"
 	ctl commit ssl ca-file "$ca"
 	revoked || fail "a client of the former authority got an answer"
+	run -0 ctl reload
+	revoked || fail "a reload has brought the former authority back"
+	[[ $(ctl show drift) == *"tls public ca '$ca': as in the file -> 1 certificate"* ]]
+	cp "$ca" "$T/copy" && mv "$T/copy" "$ca"
 	run -0 ctl reload
 	gets
 	equal abort 'No ongoing transaction!' \

@@ -135,12 +135,17 @@ static void
 another_content_keeps_what_was_added(void **state)
 {
 	struct acl_list *l = list_of("10.0.0.0/8");
+	struct acl_listed gone;
 
 	add(l, "192.0.2.1");
 	add(l, "192.0.2.2");
 	assert_int_equal(delete (l, "10.0.0.0/8"), ACL_DONE);
 	assert_int_equal(acl_list_changes(l).deleted, 1);
+	assert_true(acl_list_deleted_at(l, 0, &gone));
+	assert_int_equal(gone.range.bits, 8);
+	assert_false(acl_list_deleted_at(l, 1, &gone));
 	acl_list_publish(l, content_of("10.0.0.0/8 192.0.2.1"), grace);
+	assert_false(acl_list_deleted_at(l, 0, &gone));
 	assert_true(has(l, "192.0.2.1"));
 	assert_true(has(l, "192.0.2.2"));
 	assert_true(has(l, "10.0.0.1"));

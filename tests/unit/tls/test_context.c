@@ -3,12 +3,14 @@
  */
 #include "fixture.h"
 
+#include <openssl/bio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tls/counters.h"
 #include "tls/facts.h"
+#include "tls/replaced.h"
 
 static struct tls_context *
 server_made(char *file)
@@ -126,10 +128,10 @@ a_context_like_another_reads_what_has_changed(void **state)
 	tls_context_each_cert(old, count_in_memory, &in_memory);
 	assert_int_equal(in_memory, 1);
 	assert_string_equal(cn_now(old), "two");
-	/* What was replaced in memory is read from its file. */
+	/* What was replaced in memory stays while its file does. */
 	new = tls_context_new_like(&settings, TLS_ACCEPTS, old, &err);
 	assert_non_null(new);
-	assert_string_equal(cn_now(new), "one");
+	assert_string_equal(cn_now(new), "two");
 	tls_context_unref(old);
 	/* A new content is read, and the old context stays as it is. */
 	made_write(made_named("three"), NULL, "a.pem");
@@ -137,10 +139,68 @@ a_context_like_another_reads_what_has_changed(void **state)
 	new = tls_context_new_like(&settings, TLS_ACCEPTS, old, &err);
 	assert_non_null(new);
 	assert_string_equal(cn_now(new), "three");
-	assert_string_equal(cn_now(old), "one");
+	assert_string_equal(cn_now(old), "two");
 	tls_context_unref(old);
 	assert_string_equal(cn_now(new), "three");
 	tls_context_unref(new);
+	free(pem);
+}
+
+struct kept {
+	unsigned n;
+	uint64_t base;
+	char pem[8192], text[TLS_REPLACED_TEXT_SIZE];
+};
+
+static void
+keep_replaced(void *arg, const struct tls_replaced *r)
+{
+	struct kept *kept = arg;
+	BIO *pem = tls_replaced_pem(r);
+	int n = BIO_read(pem, kept->pem, sizeof(kept->pem) - 1);
+
+	assert_true(n > 0);
+	kept->pem[n] = '\0';
+	kept->n++;
+	kept->base = r->base;
+	strcpy(kept->text, r->text);
+	BIO_free(pem);
+}
+
+static void
+another_process_goes_on_with_what_was_replaced(void **state)
+{
+	char *file = made_write(made_named("one"), NULL, "a.pem");
+	struct tls_context *old = server_made(file), *new = server_made(file);
+	char *own = fixture_read(file);
+	char *pem = fixture_read(made_write(made_named("two"), NULL, "b.pem"));
+	struct kept kept = {.n = 0};
+	struct err err;
+
+	tls_replaced_each(old, keep_replaced, &kept);
+	assert_int_equal(kept.n, 0);
+	assert_true(tls_context_stage(old, file, pem, &err));
+	assert_true(tls_context_commit(old, file, &err));
+	tls_replaced_each(old, keep_replaced, &kept);
+	assert_int_equal(kept.n, 1);
+	assert_non_null(strstr(kept.text, "CN=two, until "));
+	assert_true(tls_replaced_restore(
+	    new, "certificate", file, kept.base, kept.pem, &err));
+	assert_string_equal(cn_now(new), "two");
+	assert_false(tls_replaced_restore(
+	    new, "certificate", file, kept.base + 1, kept.pem, &err));
+	assert_false(tls_replaced_restore(
+	    new, "certificate", "other", kept.base, kept.pem, &err));
+	assert_false(
+	    tls_replaced_restore(new, "crl", file, kept.base, kept.pem, &err));
+	/* The file's own certificate replaces nothing. */
+	assert_true(tls_context_stage(old, file, own, &err));
+	assert_true(tls_context_commit(old, file, &err));
+	tls_replaced_each(old, keep_replaced, &kept);
+	assert_int_equal(kept.n, 1);
+	tls_context_unref(old);
+	tls_context_unref(new);
+	free(own);
 	free(pem);
 }
 
@@ -578,6 +638,7 @@ main(void)
 	    FIXTURE_TEST(a_refresh_reads_files_again),
 	    FIXTURE_TEST(a_refresh_that_fails_changes_nothing),
 	    FIXTURE_TEST(a_context_like_another_reads_what_has_changed),
+	    FIXTURE_TEST(another_process_goes_on_with_what_was_replaced),
 	    FIXTURE_TEST(a_context_like_another_shares_what_is_the_same),
 	    FIXTURE_TEST(connections_keep_what_they_began_with),
 	    FIXTURE_TEST(handshakes_go_on_during_refreshes),

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * What commands have put in place of the files of [tls] sections, in lines for
+ * the next process (handover/later.h): first the content, in pieces, and then
+ * what it is.
+ *
+ *   later tls<TAB>pem=TEXT, with | for each end of a line
+ *   later tls<TAB>section=NAME<TAB>what=certificate<TAB>file=FILE...
+ *
+ * The lines have private keys.  Whoever has a copy of them wipes it.
+ *
+ * All functions run on the control thread.
+ */
+#ifndef COMMANDS_CERTIFICATES_H
+#define COMMANDS_CERTIFICATES_H
+
+#include <stdio.h>
+
+#include "handover/later.h"
+#include "stats/answer.h"
+#include "tls/replaced.h"
+
+#define CERTIFICATES_LINE LATER "tls\t"
+
+struct tls_spec;
+
+/* Calls replaced for all that commands have replaced in the section. */
+void certificates_each(const struct tls_spec *tls,
+    void (*replaced)(void *arg, const struct tls_replaced *r), void *arg);
+
+/* Writes the lines. */
+void certificates_write(const struct command_env *env, FILE *out);
+
+/* Reads a line, which may be one of another form.  Logs what does not fit the
+ * present files. */
+void certificates_read(const struct command_env *env, char *line);
+
+#endif
