@@ -178,7 +178,7 @@
 	COMMAND("show closed", OPERATOR, run_show_closed, OWN,                 \
 	    "[<id>|<number>] [<filter>]* [json]",                              \
 	    "report the sessions that have ended, the latest first")           \
-	COMMAND("show config", ADMIN, run_show_config, STRICT, "",             \
+	COMMAND("show config", ADMIN, run_show_config, STRICT, "[json]",       \
 	    "print the configuration that runs, as a file")                    \
 	COMMAND("show drains", USER, run_show_drains, STRICT, "[json]",        \
 	    "report the servers that are being drained")                       \

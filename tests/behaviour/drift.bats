@@ -76,6 +76,9 @@ changed() {
 	grep -q '^entry = 192.0.2.0/24' "$T/printed.ini"
 	"$LFPROXY" -T -c "$T/printed.ini" | sed '/^$/d; /^; lfproxy /d' |
 	    diff "$T/printed.ini" -
+	ctl show config json | python3 -c 'import json, sys
+print("".join(s["section"] for s in json.load(sys.stdin)), end="")' |
+	    diff "$T/printed.ini" -
 	equal "for a user" 'Permission denied' \
 	    "$(printf 'user; show config\n' | socat -t 20 - "UNIX-CONNECT:$ADMIN" |
 	        sed '/^$/d; s/^.*Permission/Permission/')"
