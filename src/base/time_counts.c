@@ -51,23 +51,46 @@ time_counts_add(struct time_counts *counts, uint64_t at_ns, uint32_t n)
 	}
 }
 
+size_t
+time_counts_list(
+    const struct time_counts *counts, struct time_slot out[TIME_COUNTS_SLOTS])
+{
+	size_t slots = 0;
+
+	for (uint32_t i = 0; i < TIME_COUNTS_LEVELS; i++) {
+		const struct level *level = &levels[i];
+		uint32_t newest = counts->newest[i];
+
+		for (uint32_t k = 0; k < level->slots && k <= newest; k++) {
+			uint32_t number = newest - k;
+			uint32_t n =
+			    counts->n[level->first + number % level->slots];
+
+			if (n > 0)
+				out[slots++] = (struct time_slot){
+				    .level = i, .number = number, .n = n};
+		}
+	}
+	return slots;
+}
+
+void
+time_counts_add_slot(struct time_counts *counts, const struct time_slot *slot)
+{
+	if (slot->n > 0 && slot->level < TIME_COUNTS_LEVELS &&
+	    reach_slot(counts, slot->level, slot->number))
+		*slot_of(counts, &levels[slot->level], slot->number) += slot->n;
+}
+
 void
 time_counts_merge(struct time_counts *counts, const struct time_counts *more)
 {
+	struct time_slot slots[TIME_COUNTS_SLOTS];
+	size_t n = time_counts_list(more, slots);
+
 	counts->total += more->total;
-	for (unsigned i = 0; i < TIME_COUNTS_LEVELS; i++) {
-		const struct level *level = &levels[i];
-		uint32_t newest = more->newest[i];
-
-		for (uint32_t k = 0; k < level->slots && k <= newest; k++) {
-			uint32_t slot = newest - k;
-			uint32_t n =
-			    more->n[level->first + slot % level->slots];
-
-			if (n > 0 && reach_slot(counts, i, slot))
-				*slot_of(counts, level, slot) += n;
-		}
-	}
+	for (size_t i = 0; i < n; i++)
+		time_counts_add_slot(counts, &slots[i]);
 }
 
 bool

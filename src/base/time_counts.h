@@ -12,6 +12,7 @@
 #define BASE_TIME_COUNTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -33,6 +34,20 @@ struct time_counts {
 
 /* Counts n at a time, which may be before what was counted last. */
 void time_counts_add(struct time_counts *counts, uint64_t at_ns, uint32_t n);
+
+/* A slot that is not empty, for another process. */
+struct time_slot {
+	uint32_t level, number, n;
+};
+
+/* Lists the slots that are not empty.  Returns how many there are. */
+size_t time_counts_list(
+    const struct time_counts *counts, struct time_slot out[TIME_COUNTS_SLOTS]);
+
+/* Adds a slot, but not to the total.  Ignores an empty slot,
+ * and a level that does not exist. */
+void time_counts_add_slot(
+    struct time_counts *counts, const struct time_slot *slot);
 
 /* Adds all counts of more, slot by slot. */
 void time_counts_merge(

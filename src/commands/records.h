@@ -50,7 +50,9 @@
 	X(SOURCES, HANDED_MESSAGES, false, NULL, NULL, NULL,                   \
 	    "the use of limits by source")                                     \
 	X(CLOSED, HANDED_MESSAGES, false, NULL, NULL, NULL,                    \
-	    "the records of ended sessions")
+	    "the records of ended sessions")                                   \
+	X(FAILURES, HANDED_MESSAGES, false, NULL, NULL, NULL,                  \
+	    "failures by cause and server")
 
 /* X(text): what neither an upgrade nor the state file passes on. */
 #define RECORDS_LEFT_OUT(X)                                                    \

@@ -66,8 +66,8 @@ send_some_images(struct closed_sent *s, int channel)
 
 	for (int i = 0; i < CLOSED_SENT_STEP && s->size > 0; i++) {
 		memcpy(&n, s->images + s->size - sizeof(n), sizeof(n));
-		rc = handover_send_closed(
-		    channel, s->images + s->size - sizeof(n) - n, n);
+		rc = handover_send_data(channel, HANDOVER_CLOSED,
+		    s->images + s->size - sizeof(n) - n, n);
 		if (rc == -EAGAIN || rc == -ENOBUFS)
 			return false;
 		s->size -= n + sizeof(n);

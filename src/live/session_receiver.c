@@ -20,6 +20,7 @@
 #include "net/handover.h"
 #include "proxy/accept_limits.h"
 #include "proxy/closed_image.h"
+#include "proxy/failures_image.h"
 #include "proxy/session_adopt.h"
 #include "proxy/successor.h"
 
@@ -194,6 +195,15 @@ take_closed(struct session_receiver *r, struct handover *m)
 		    closed_ring_take(&r->control->instance.proxy.closed);
 	if (r->closed && closed_image_decode(m->data, m->size, &closed))
 		closed_ring_put(r->closed, &closed);
+}
+
+static void
+take_failures(struct session_receiver *r, struct handover *m)
+{
+	static struct failure_kind kind;
+
+	if (failures_image_decode(m->data, m->size, &kind))
+		failures_merge(&r->control->instance.proxy.failures, &kind);
 }
 
 /* -- the sessions -- */
@@ -384,6 +394,7 @@ static void (*const takers[HANDOVER_KINDS])(
     [HANDOVER_SESSION] = take_session,
     [HANDOVER_SOURCES] = take_sources,
     [HANDOVER_CLOSED] = take_closed,
+    [HANDOVER_FAILURES] = take_failures,
     [HANDOVER_REOPEN] = take_reopen,
 };
 

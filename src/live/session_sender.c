@@ -19,6 +19,7 @@
 #include "handover/closed_sent.h"
 #include "handover/counters_lines.h"
 #include "handover/events_later.h"
+#include "handover/failures_sent.h"
 #include "handover/sources_sent.h"
 #include "live/control_internal.h"
 #include "live/session_receiver.h"
@@ -61,6 +62,7 @@ struct session_sender {
 	uint64_t events_sent; /* number of the last event in later */
 	struct counters_sent counters;
 	struct closed_sent closed;
+	struct failures_sent failures;
 	struct sources_sent sources;
 	void (*settled)(void *arg, uint32_t passed, bool lost);
 	void *arg;
@@ -233,7 +235,21 @@ send_after_sessions(struct session_sender *s, bool *ret_full)
 	int rc = sources_sent_step(
 	    &s->sources, s->control->instance.model, s->channel, ret_full);
 
-	return rc < 0 ? rc : closed_sent_step(&s->closed, s->channel, ret_full);
+	if (rc == 0)
+		rc = closed_sent_step(&s->closed, s->channel, ret_full);
+	return rc < 0 ? rc
+	              : failures_sent_step(&s->failures,
+	                    &s->control->instance.proxy.failures, s->channel,
+	                    ret_full);
+}
+
+/* Begins a round of the records of sessions that have ended, and of the
+ * failures. */
+static void
+begin_ended_sessions(struct session_sender *s)
+{
+	closed_sent_begin(&s->closed, &s->control->instance.proxy.closed);
+	failures_sent_begin(&s->failures);
 }
 
 /* Sends all that is left, with the records of sessions that have ended since
@@ -246,8 +262,7 @@ send_last_rest(struct session_sender *s)
 
 	/* A round that is under way, and the last one. */
 	for (int i = 0; i < 2; i++) {
-		closed_sent_begin(
-		    &s->closed, &s->control->instance.proxy.closed);
+		begin_ended_sessions(s);
 		while (send_after_sessions(s, &full) == -EAGAIN)
 			if (full && poll(&channel, 1, LAST_SUMS_MS) <= 0)
 				return;
@@ -355,8 +370,7 @@ end_pass(struct session_sender *s, uint64_t now_ms)
 	if (!s->settled || left == 0 || s->pause_ms > 8 * SENDER_PAUSE_MIN_MS)
 		end_sending(s, false);
 	if (!s->settled)
-		closed_sent_begin(
-		    &s->closed, &s->control->instance.proxy.closed);
+		begin_ended_sessions(s);
 	s->at = 0;
 	s->passed = passed;
 	s->wait_ms = now_ms + s->pause_ms;
@@ -534,6 +548,7 @@ session_sender_free(struct session_sender *sender)
 		send_last_rest(sender);
 	}
 	closed_sent_fini(&sender->closed);
+	failures_sent_fini(&sender->failures);
 	close(sender->channel);
 	successor_free(sender->to);
 	counters_sent_fini(&sender->counters);

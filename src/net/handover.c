@@ -104,11 +104,11 @@ handover_send_session(int channel, const struct iovec *parts, size_t parts_n,
 }
 
 int
-handover_send_closed(int channel, const void *data, size_t size)
+handover_send_data(
+    int channel, enum handover_kind kind, const void *data, size_t size)
 {
-	struct head head = {.magic = MAGIC,
-	    .version = HANDOVER_VERSION,
-	    .kind = HANDOVER_CLOSED};
+	struct head head = {
+	    .magic = MAGIC, .version = HANDOVER_VERSION, .kind = kind};
 	struct iovec parts[] = {
 	    {&head, sizeof(head)}, {(void *)(uintptr_t)data, size}};
 
@@ -163,7 +163,7 @@ read_handover_body(struct handover *m)
 		return false;
 	if (m->kind == HANDOVER_SESSION)
 		return m->n > 0;
-	if (m->kind == HANDOVER_CLOSED)
+	if (m->kind == HANDOVER_CLOSED || m->kind == HANDOVER_FAILURES)
 		return m->n == 0;
 	if (m->kind == HANDOVER_SOCKETS)
 		return read_addrs(m);

@@ -7,7 +7,7 @@
  *   LEFT                             ->
  *                                   <-  NAMES..., NAMES_END
  *   LATER..., COUNTERS..., COUNTS..., PASSED, SESSION..., PASSED ->
- *   SOURCES..., CLOSED..., and COUNTERS... again and again ->
+ *   SOURCES..., CLOSED..., FAILURES..., and COUNTERS... again and again ->
  *   REOPEN, at any time after NAMES_END    <->
  *
  * An older process that hands over no sessions closes the socket after LEFT; a
@@ -66,6 +66,7 @@ enum handover_kind {
 	HANDOVER_CLOSED,  /* data: proxy/closed_image.h */
 	/* In either direction: files of the access log have been renamed. */
 	HANDOVER_REOPEN,
+	HANDOVER_FAILURES, /* data: proxy/failures_image.h */
 	HANDOVER_KINDS
 };
 
@@ -100,7 +101,7 @@ struct handover {
  * all of it fits.  Returns the length of the text. */
 size_t handover_put_lines(struct handover *message, const char *lines);
 
-/* Sends a message that is not a SESSION or a CLOSED.  Blocks only if the socket
+/* Sends a message that has a text.  Blocks only if the socket
  * does.  Returns 0 or -errno. */
 int handover_send(int channel, const struct handover *message);
 
@@ -111,8 +112,9 @@ int handover_send(int channel, const struct handover *message);
 int handover_send_session(int channel, const struct iovec *parts,
     size_t parts_n, const int *fds, size_t fds_n);
 
-/* Sends a CLOSED.  Never blocks.  Returns 0 or -errno. */
-int handover_send_closed(int channel, const void *data, size_t size);
+/* Sends a CLOSED or a FAILURES.  Never blocks.  Returns 0 or -errno. */
+int handover_send_data(
+    int channel, enum handover_kind kind, const void *data, size_t size);
 
 /* Receives a message.  Returns 1; 0 if the peer has closed the
  * channel; -EAGAIN if no message is there; or another -errno.  -EBADMSG: the

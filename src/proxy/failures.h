@@ -50,7 +50,7 @@ struct failures {
 	uint32_t used; /* read by others without the lock, relaxed */
 	uint16_t heads[FAILURES_CELLS]; /* of chains by hash: cell + 1 */
 	struct list by_age; /* the cell with the oldest last failure first */
-	uint64_t begun_ns, begun_us; /* when counting began */
+	uint64_t begun_us;  /* when counting began */
 	struct time_counts others;
 	uint64_t others_ns, others_us; /* the last failure in others */
 };
@@ -67,6 +67,18 @@ void failures_add(
  * far. */
 bool failures_read(struct failures *failures, uint32_t cell,
     struct failure_kind *ret_kind) MUST_CHECK;
+
+/* -- for another process -- */
+
+/* Moves counts and records out of a cell, of one cell after another; the last
+ * one stands for `others`: its reason is CLOSE_DONE, its first_us is begun_us.
+ * What is counted afterwards is in a later round.  *at: 0 to begin a round
+ * with.  Returns false at the end of the round. */
+bool failures_take(struct failures *failures, uint32_t *at,
+    struct failure_kind *ret_kind) MUST_CHECK;
+
+/* Adds the counts and records of a cell that another process has moved out. */
+void failures_merge(struct failures *failures, const struct failure_kind *kind);
 
 /* What is known of all failures. */
 struct failures_known {

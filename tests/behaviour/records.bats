@@ -452,3 +452,23 @@ two_closed() {
 	goes_over closed
 	stop_newest
 }
+
+failures() {
+	ctl show failures json
+}
+
+one_failure() {
+	[[ $(failures) == '{"failures":1,'* ]]
+}
+
+@test "records: failures: they are counted on" {
+	start_app a
+	start_bad dead refuse
+	site >"$T/lfproxy.ini"
+	sed -i "s/^server = a .*/server = a $(addr dead)/" "$T/lfproxy.ini"
+	begin_again
+	run fetch "http://$PORT/"
+	wait_for 10 one_failure
+	goes_over failures
+	stop_newest
+}

@@ -77,3 +77,44 @@ print(json.loads(sys.argv[1]))' "$records")" "$(ctl show closed json |
 	ctl show closed | head -1 | grep -q 'srv=s ' || fail "$(ctl show closed)"
 	stop_newest
 }
+
+# rows: count, cause and server of each row of `show failures`.
+rows() {
+	ctl show failures json | python3 -c 'import json, sys
+for row in json.load(sys.stdin)["rows"]:
+    print(row["count"], row["cause"], row["server"], len(row["examples"]))'
+}
+
+rows_are() {
+	[ "$(rows)" = "$1" ]
+}
+
+@test "upgrade: failures are counted on, with those of sessions that stay" {
+	start_app a
+	start_bad dead refuse
+	serve s "${UPGRADE_TOOL[@]}" server
+	begin_with s
+	spawn c "${UPGRADE_TOOL[@]}" ask "$PORT" stays
+	wait_for 10 has_line s 'got stays'
+	sed -i "s/^server = s .*/server = s $(addr s)\nserver = d $(addr dead)\
+\nretries = 0\nbalance = roundrobin/" "$T/lfproxy.ini"
+	ctl reload
+	ctl disable server app/s
+	for _ in 1 2 3 4; do
+		run fetch "http://$PORT/"
+	done
+	wait_for 10 rows_are "4 connect_failed d 3"
+	upgrade
+	wait_for 10 rows_are "4 connect_failed d 3"
+	run fetch "http://$PORT/"
+	wait_for 10 rows_are "5 connect_failed d 3"
+	equal "complete since the first process began" True \
+	    "$(ctl show failures json | python3 -c 'import json, sys
+answer = json.load(sys.stdin)
+print(answer["complete_since"] <= answer["rows"][0]["first"])')"
+	ctl shutdown sessions server app/s
+	wait_for 10 ended "$FIRST"
+	wait_for 10 rows_are "5 connect_failed d 3
+1 killed_data s 1"
+	stop_newest
+}

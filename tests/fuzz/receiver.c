@@ -17,6 +17,7 @@
 #include "live/session_receiver.h"
 #include "net/handover.h"
 #include "proxy/closed_image.h"
+#include "proxy/failures_image.h"
 
 #define PARTS_MAX  200
 #define DIGITS_MAX 4
@@ -32,6 +33,7 @@ static const struct {
     {'p', HANDOVER_PASSED},
     {'s', HANDOVER_SOURCES},
     {'e', HANDOVER_CLOSED},
+    {'f', HANDOVER_FAILURES},
     {'i', HANDOVER_SESSION},
     {'o', HANDOVER_SOCKETS},
     {'u', HANDOVER_KINDS},
@@ -171,6 +173,31 @@ run_command(struct world *w, const char *text)
 	free(line);
 }
 
+/* -- failures -- */
+
+static void
+check_failures(const struct record *r)
+{
+	static uint8_t bytes[FAILURES_IMAGE_MAX];
+	static struct failure_kind kind, again;
+	struct time_slot slots[TIME_COUNTS_SLOTS];
+	struct time_slot again_slots[TIME_COUNTS_SLOTS];
+	size_t n, slots_n;
+
+	if (!failures_image_decode(r->data, r->size, &kind))
+		return;
+	n = failures_image_encode(&kind, bytes);
+	ENSURE(n <= sizeof(bytes));
+	ENSURE(failures_image_decode(bytes, n, &again));
+	ENSURE(again.reason == kind.reason && again.key_len == kind.key_len &&
+	       memcmp(again.key, kind.key, kind.key_len) == 0 &&
+	       again.examples_n == kind.examples_n);
+	slots_n = time_counts_list(&kind.counts, slots);
+	ENSURE(again.counts.total == kind.counts.total &&
+	       time_counts_list(&again.counts, again_slots) == slots_n &&
+	       memcmp(again_slots, slots, slots_n * sizeof(slots[0])) == 0);
+}
+
 static void
 hand_over(struct world *w, int channel, const uint8_t *data, size_t size)
 {
@@ -182,6 +209,8 @@ hand_over(struct world *w, int channel, const uint8_t *data, size_t size)
 		size -= n;
 		if (r.kind == HANDOVER_CLOSED)
 			check_closed(&r);
+		if (r.kind == HANDOVER_FAILURES)
+			check_failures(&r);
 		if (r.kind == HANDOVER_SESSION)
 			send_session(channel, &r);
 		else if (r.kind != HANDOVER_COUNTS || !has_long_number(&r))
@@ -204,6 +233,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ENSURE(receiver);
 	hand_over(w, pair[1], data, size);
 	run_command(w, "show closed json");
+	run_command(w, "show failures json");
 	run_command(w, "show table");
 	run_command(w, "show expiring");
 	run_command(w, "show events");

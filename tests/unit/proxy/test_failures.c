@@ -2,9 +2,10 @@
  * The table of failures: exact counts, the last records of each combination,
  * and a sum that stays exact when the table is full.
  */
-#include "proxy/failures.h"
+#include "proxy/failures_image.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "unit.h"
@@ -27,10 +28,11 @@ make(enum close_reason reason, unsigned server, uint64_t id)
 	    .ended_ns = now_ns,
 	    .session.accepted_wall_us = now_ns / NS_PER_US,
 	    .session.reason = (uint8_t)reason};
-	int len = snprintf(c.names, sizeof(c.names), "web%capp%cs%u%csni", '\0',
-	    '\0', server, '\0');
+	int len = snprintf(
+	    c.names, sizeof(c.names), "web%capp%cs%u", '\0', '\0', server);
 
-	c.names_len = (uint16_t)(len + 1);
+	/* The other names are empty. */
+	c.names_len = (uint16_t)(len + 1 + CLOSED_SANS - CLOSED_SERVER);
 	return c;
 }
 
@@ -193,6 +195,77 @@ a_cell_without_failures_for_an_hour_makes_room(void **state)
 	assert_int_equal(sum_in(f, 0, &cells), FAILURES_CELLS + 3);
 }
 
+static void
+a_round_moves_all_to_another_process_and_the_next_one_the_rest(void **state)
+{
+	static uint8_t image[FAILURES_IMAGE_MAX];
+	static struct failure_kind kind, same;
+	static struct failures to;
+	struct failures *f = *state;
+	uint64_t begun_us = f->begun_us;
+	uint32_t cells;
+
+	assert_true(failures_init(&to));
+	now_ns += 3600 * NS_PER_S;
+	to.begun_us = now_ns / NS_PER_US;
+	for (unsigned i = 0; i < FAILURES_CELLS + 7; i++)
+		add(f, CLOSE_CONNECT_FAILED, i, i + 1);
+	now_ns += 30 * NS_PER_S;
+	add(f, CLOSE_CONNECT_FAILED, 3, 4000);
+	now_ns += NS_PER_MS;
+	add(&to, CLOSE_CONNECT_FAILED, 3, 5000);
+	now_ns += NS_PER_MS;
+	for (unsigned round = 0; round < 2; round++) {
+		uint32_t at = 0;
+
+		if (round > 0)
+			add(f, CLOSE_CONNECT_FAILED, 3, 4001);
+		while (failures_take(f, &at, &kind)) {
+			size_t n = failures_image_encode(&kind, image);
+
+			assert_true(failures_image_decode(image, n, &same));
+			failures_merge(&to, &same);
+		}
+		assert_int_equal(sum_in(f, 0, &cells), 0);
+		assert_int_equal(
+		    sum_in(&to, 0, &cells), FAILURES_CELLS + 9 + round);
+		assert_int_equal(cells, FAILURES_CELLS);
+		assert_int_equal(sum_in(&to, 20, &cells), 2 + round);
+	}
+	assert_int_equal(known_of(&to).begun_us, begun_us);
+	assert_int_equal(known_of(&to).others, 7);
+	for (uint32_t i = 0; failures_read(&to, i, &kind); i++)
+		if (strcmp(failure_kind_name(&kind, CLOSED_SERVER), "s3") == 0)
+			break;
+	assert_int_equal(kind.counts.total, 4);
+	/* In the order of their ends. */
+	assert_int_equal(failure_kind_example(&kind, 0)->id, 4001);
+	assert_int_equal(failure_kind_example(&kind, 1)->id, 5000);
+	assert_int_equal(failure_kind_example(&kind, 2)->id, 4000);
+	failures_fini(&to);
+}
+
+static void
+an_incomplete_image_is_refused_or_has_less(void **state)
+{
+	static uint8_t image[FAILURES_IMAGE_MAX];
+	static struct failure_kind kind, less;
+	struct failures *f = *state;
+	uint32_t at = 0;
+	size_t n;
+
+	for (uint64_t id = 1; id <= 5; id++)
+		add(f, CLOSE_CONNECT_FAILED, 1, id);
+	assert_true(failures_take(f, &at, &kind));
+	n = failures_image_encode(&kind, image);
+	for (size_t i = 0; i < n; i++)
+		if (failures_image_decode(image, i, &less))
+			assert_true(less.examples_n < kind.examples_n);
+	assert_true(failures_image_decode(image, n, &less));
+	assert_int_equal(less.counts.total, 5);
+	assert_int_equal(failure_kind_example(&less, 0)->id, 5);
+}
+
 static void *
 fail_often(void *arg)
 {
@@ -248,6 +321,11 @@ main(void)
 	    cmocka_unit_test_setup_teardown(
 	        a_cell_without_failures_for_an_hour_makes_room, setup,
 	        teardown),
+	    cmocka_unit_test_setup_teardown(
+	        a_round_moves_all_to_another_process_and_the_next_one_the_rest,
+	        setup, teardown),
+	    cmocka_unit_test_setup_teardown(
+	        an_incomplete_image_is_refused_or_has_less, setup, teardown),
 	    cmocka_unit_test_setup_teardown(
 	        threads_lose_no_failure, setup, teardown),
 	    cmocka_unit_test(names_of_reasons_differ_and_are_in_lower_case),
