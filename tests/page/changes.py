@@ -206,6 +206,19 @@ def change(browser, stage, checks, stop):
             browser.wait("!document.getElementById('sessions').textContent"
                          f".includes('port {port}')")
 
+    def failures():
+        row = ("[...document.querySelectorAll('#failures tbody tr')].find((r) => "
+               "r.cells[4]?.textContent === 'app/app1' && "
+               "r.cells[1].textContent.includes('operator'))")
+        for last in ("1d", "1h", "5m"):
+            fill(browser, "failures-last", last, "change")
+            browser.wait("document.getElementById('failures-t').textContent"
+                         ".includes('complete since')")
+            browser.wait(f"!!{row}")
+        texts = browser.evaluate(f"[...{row}.cells].map((c) => c.textContent)")
+        assert texts[0] == "1" and texts[2:4] == ["rule", "web"], texts
+        assert "127.0.0.1 port " in texts[6], texts
+
     def markup():
         stop.set()
         host, port = stage.names.split(":")
@@ -267,6 +280,7 @@ def change(browser, stage, checks, stop):
     checks.run("a resize by a click", resized)
     checks.run("a reload by a click", reloaded)
     checks.run("a session closed by a click", session_closed)
+    checks.run("why sessions failed: cause, server, count, example", failures)
     checks.run("markup in names and texts of others is text", markup)
     checks.run("labels and contrast of what is for some", dialogs)
     checks.run("the focus stays while the page is drawn anew", focus_stays)

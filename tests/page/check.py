@@ -67,7 +67,7 @@ def take_picture(browser, stage, path, seconds):
 
 def main():
     build = sys.argv[1]
-    checks = Checks(38)
+    checks = Checks(39)
     stop = threading.Event()
     with tempfile.TemporaryDirectory(prefix="lfproxy-page-",
                                      ignore_cleanup_errors=True) as folder:

@@ -1,4 +1,4 @@
-// Events, clients, sessions of now, sessions that have ended, capacity; one server.
+// Events, failures, clients, sessions of now, sessions that have ended, capacity; one server.
 
 const to = (s) => s.backend ? s.backend + "/" + (s.server || "-") : "-";
 const SHOWN = 2000;
@@ -43,6 +43,18 @@ const drawSessions = () => {
   }).catch((error) => setText($("sessions-t"), error.message));
 };
 
+// -- failures --
+
+const exampleOf = (s) => !s ? "" : [s.client + (s.client_port ? " port " + s.client_port : ""),
+  bytes(s.bytes_in) + " in", bytes(s.bytes_out) + " out", "after " + millis(s.total_ms)].join(", ");
+
+const drawFailures = () => get("failures/20/last/" + $("failures-last").value).then((f) => {
+  setText($("failures-t"), plural(f.failures, "failure") + " since " + when(f.since) + ", complete since " + when(f.complete_since) +
+    (f.others ? "; " + exact(f.others) + " are in no row, because the table is full" : ""));
+  fill("failures", f.rows.map((r) => [[count(r.count), "number some"], [r.reason + " (" + r.code + ")", "long"], [r.blame],
+    [r.frontend || "-"], [to(r)], [when(r.last)], [exampleOf(r.examples[0]), "long"]]), "No session failed in this time.");
+}).catch((error) => setText($("failures-t"), error.message));
+
 // -- top clients --
 
 // A number that is only known within bounds shows both.
@@ -59,6 +71,7 @@ const drawClients = () => get("top-clients/" + $("clients-by").value + "/last/" 
 const drawRecords = () => {
   if (!may("operator")) return;
   drawClosed();
+  drawFailures();
   drawClients();
 };
 
@@ -113,6 +126,7 @@ const showServer = (name) => {
 };
 
 const startRecords = () => {
+  $("failures-last").addEventListener("change", drawFailures);
   $("clients-by").addEventListener("change", drawClients);
   $("clients-last").addEventListener("change", drawClients);
   $("sessions-b").addEventListener("click", drawSessions);
