@@ -138,7 +138,7 @@ def change(browser, stage, checks, stop):
                                 "Choose the servers of app\"]').checked")
         redrawn(browser)
         press(browser, "Maintenance…")
-        assert "No usable server is left in app." in text_of(browser, "act-t")
+        assert text_of(browser, "act-e") == "No usable server is left in app."
         press(browser, "Maintenance")
         for name in ("app/app1", "app/app2"):
             browser.wait(cell(name, "status") + " === 'MAINT'")

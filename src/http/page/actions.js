@@ -59,8 +59,8 @@ const startSignIn = () => {
 // -- a change: a choice, what it means, and then its commands --
 
 // A choice: its name, commands(number, until), means(number); number and max of
-// a choice with a number; lasting: it may end by itself; answers: the answer is
-// shown.
+// a choice with a number; warns(): a warning or ""; lasting: it may end by
+// itself; answers: the answer is shown.
 let choices = [];
 const chosen = () => choices[$("act").selectedIndex];
 
@@ -72,6 +72,8 @@ const explainChoice = () => {
   if (c.number !== undefined) { $("number").max = c.max; if (!$("number").value) $("number").value = c.number; }
   setText($("act-ok"), c.name);
   setText($("act-t"), c.means($("number").value));
+  setText($("act-e"), c.warns ? c.warns() : "");
+  $("act-e").hidden = !$("act-e").textContent;
 };
 
 const ask = (title, list) => {
@@ -133,7 +135,7 @@ const emptied = (list) => {
   const names = new Set(list.map(nameOf));
   const empty = [...new Set(list.map((r) => r.pxname))].filter((backend) => !rows.some((r) =>
     r.type === 2 && r.pxname === backend && r.lf_usable && !names.has(nameOf(r))));
-  return empty.length ? "\nNo usable server is left in " + empty.slice(0, 5).join(", ") +
+  return empty.length ? "No usable server is left in " + empty.slice(0, 5).join(", ") +
     (empty.length > 5 ? " and " + (empty.length - 5) + " more backends" : "") + "." : "";
 };
 
@@ -146,10 +148,10 @@ const serverChoices = (list) => {
   const state = (word) => each((name) => "set server " + name + " state " + word);
   return [
     { name: "Drain", lasting: true, commands: state("drain"),
-      means: () => gets + "no new sessions; " + stay + these + emptied(list) },
+      means: () => gets + "no new sessions; " + stay + these, warns: () => emptied(list) },
     { name: "Ready", lasting: true, commands: state("ready"), means: () => gets + "sessions again." + these },
     { name: "Maintenance", lasting: true, commands: state("maint"),
-      means: () => gets + "no sessions and no checks; " + stay + these + emptied(list) },
+      means: () => gets + "no sessions and no checks; " + stay + these, warns: () => emptied(list) },
     { name: "Weight", lasting: true, number: list[0].uweight ?? list[0].weight, max: 256,
       commands: each((name, number) => "set weight " + name + " " + number),
       means: (number) => gets + "the weight " + number + (one ? "; it has " + list[0].weight : "") + "." + these },
