@@ -258,6 +258,8 @@ convert_section(struct hap_file *file, struct hap_section *section)
 		hap_resolvers(file, section);
 	else if (is_proxy(section))
 		convert_proxy(file, section);
+	else if (is_kind(section, "ring") && hap_ring(file, section))
+		return;
 	else
 		lose_section(file, section);
 }

@@ -51,7 +51,7 @@ struct hap_file {
 	    *bind_curves, *server_options, *server_ciphers, *server_suites;
 	const char *spread; /* percent, or NULL */
 	const char *log_tag, *stats_timeout;
-	struct words pool_keys, log_targets, listens;
+	struct words pool_keys, log_targets, message_targets, listens;
 	struct words lists; /* PATH, NAME of each [list] made of a file */
 	bool servers_unverified;
 	bool lax_limits;   /* the section ends with `no strict-limits` */
@@ -195,9 +195,11 @@ void hap_global(struct hap_file *file, const struct hap_section *section);
 void hap_resolvers(struct hap_file *file, const struct hap_section *section);
 /* Converts a proxy that has nothing but the statistics page. */
 void hap_stats_page(struct hap_proxy *proxy);
-/* Converts a log line of a section. */
+/* haproxy_log.c: converts a log line of a section. */
 void hap_log(struct hap_file *file, struct ini_section *section,
     const struct hap_line *line);
+/* Converts a ring that is syslog over TCP.  Returns false for others. */
+bool hap_ring(struct hap_file *file, const struct hap_section *ring);
 
 /* haproxy_keys.c: converts a line that is a key by itself.  Returns false for
  * others. */

@@ -463,6 +463,29 @@ import_quickly() {
 	convert nginx 0 <<<"events {} ${FULL/worker_processes 4;/}"
 }
 
+@test "importrows: a ring with a server is syslog by TCP" {
+	haproxy 0 'server a 10.0.0.1:80\nring logs\n format rfc5424\n size 32768\n timeout connect 5s\n server s 10.0.0.9:6514 log-proto octet-count' '' 'log ring@logs local7'
+	has "log = syslog=tcp:10.0.0.9:6514 rfc=5424 facility=local7" \
+	    "log_messages = syslog=tcp:10.0.0.9:6514 rfc=5424 facility=local7"
+	lacks 'differ'
+	haproxy 0 'server a 10.0.0.1:80\nring logs\n server s logs.test:6514' '' 'log ring@logs local7'
+	has "log = syslog=tcp:logs.test:6514 facility=local7"
+	says "octet counting"
+	haproxy 0 'server a 10.0.0.1:80\nring logs\n server s 10.0.0.9:6514 ssl verify none' '' 'log ring@logs local7'
+	says "log ring@logs local7"
+	lacks '^log = syslog'
+}
+
+@test "importrows: messages for operators go where HAProxy sends them" {
+	haproxy 0 'server a 10.0.0.1:80' 'option tcplog' 'log /dev/log local0\n log /dev/log local1 notice'
+	has "log = syslog facility=local0" \
+	    "log_messages = syslog facility=local0" \
+	    "log_messages = syslog facility=local1"
+	lacks '^log = syslog facility=local1'
+	haproxy 0 'server a 10.0.0.1:80' 'option tcplog' 'log /dev/log local1 err'
+	says "the target gets messages of every level"
+}
+
 @test "importrows: files of addresses stay files that commands know" {
 	printf '# bad ones\n192.0.2.0/24\n 198.51.100.7\n' >"$T/bad.lst"
 	printf '10.0.0.0/255.0.0.0\n' >"$T/masks.lst"
