@@ -11,8 +11,8 @@
 #include "commands/carry_over.h"
 #include "commands/records.h"
 #include "commands/state_file.h"
+#include "handover/takeover.h"
 #include "http/http.h"
-#include "live/takeover.h"
 
 struct endpoints {
 	struct control *control;

@@ -3,7 +3,7 @@
  * next process.  A list of things that neither passes on stands below it.
  *
  * An upgrade sends the parts of control.h as texts, and the last part as
- * messages of their own (live/session_sender.h).  The state file
+ * messages of their own (handover/session_sender.h).  The state file
  * (state_file.h) has all texts.  Both have a line for each item; a reader skips
  * lines of later.h whose kind it does not know, so a new kind needs no new
  * version of either.

@@ -24,6 +24,7 @@
 #include "commands/records.h"
 #include "config/config.h"
 #include "config/keys.h"
+#include "handover/takeover.h"
 #include "handover/upgrade_program.h"
 #include "lf/policy.h"
 #include "lf/promotion.h"
@@ -32,7 +33,6 @@
 #include "live/control.h"
 #include "live/server_names.h"
 #include "live/sets.h"
-#include "live/takeover.h"
 #include "live/verdict.h"
 #include "net/inherited.h"
 #include "process/root.h"
@@ -176,7 +176,7 @@ run_control(struct control *control, struct endpoints *endpoints,
 		return false;
 	close_unwanted_sockets();
 	endpoints_keep_state(endpoints, files);
-	takeover_ready(control, sets_are_known);
+	control_take_over(control);
 	control_run(control);
 	return true;
 }

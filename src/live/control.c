@@ -18,11 +18,11 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "base/worker.h"
+#include "handover/session_receiver.h"
+#include "handover/session_sender.h"
+#include "handover/takeover.h"
 #include "handover/upgrade_program.h"
 #include "live/reload.h"
-#include "live/session_receiver.h"
-#include "live/session_sender.h"
-#include "live/takeover.h"
 #include "live/upgrade.h"
 #include "live/verdict.h"
 #include "model/removed.h"
@@ -139,8 +139,8 @@ on_reopen(struct ev_loop *loop, ev_signal *signal, int events)
 	(void)loop;
 	(void)events;
 	log_reopen();
-	c->reopened = c->upgrade;
-	session_receiver_reopen(c->receiver);
+	c->lineage.reopened = c->upgrade;
+	session_receiver_reopen(c->lineage.predecessor);
 }
 
 /* Ignores signals on which other proxies stop gracefully: operators who send
@@ -368,8 +368,8 @@ control_free(struct control *control)
 	if (!c)
 		return true;
 	upgrade_fini(c);
-	session_sender_stop(c->sender);
-	session_receiver_free(c->receiver);
+	session_sender_stop(c->lineage.successor);
+	session_receiver_free(c->lineage.predecessor);
 	control_reload_fini(c);
 	drains_fini(&c->orders.drains);
 	rebalances_fini(&c->orders.rebalances);
@@ -389,7 +389,7 @@ control_free(struct control *control)
 	keeper_stop(c->instance.proxy.keeper);
 	pools_free(c->pools);
 	keeper_free(c->instance.proxy.keeper);
-	session_sender_free(c->sender);
+	session_sender_free(c->lineage.successor);
 	listeners_free(c->listeners);
 	/* A writer that is stuck is left behind; the records that it has
 	 * written are whole. */
@@ -404,6 +404,12 @@ control_free(struct control *control)
 	free(c->files);
 	free(c);
 	return stopped;
+}
+
+struct instance *
+control_instance(struct control *control)
+{
+	return &control->instance;
 }
 
 struct ev_loop *
@@ -502,7 +508,7 @@ control_follow(struct control *control, const struct control_follower *follower)
 struct receiver_status
 control_former(const struct control *control)
 {
-	return session_receiver_status(control->receiver);
+	return session_receiver_status(control->lineage.predecessor);
 }
 
 struct reload_status

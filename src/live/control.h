@@ -39,6 +39,7 @@ struct control;
 struct listeners;
 struct proxy;
 struct section_watch;
+struct session_receiver;
 struct task_timer;
 struct tls_status;
 
@@ -99,6 +100,14 @@ struct control_follower {
 	void *arg;
 };
 
+/* Takes over from the predecessor, once the servers of all sets are known.  See
+ * handover/takeover.h, also for what happens without a predecessor. */
+void control_take_over(struct control *control);
+
+/* Begins to take over the sessions that come on the channel, which it owns,
+ * also on failure.  Returns NULL when memory is short. */
+struct session_receiver *control_receive(struct control *control, int channel);
+
 /* Sets the one follower, which is copied.  NULL removes it. */
 void control_follow(
     struct control *control, const struct control_follower *follower);
@@ -112,6 +121,7 @@ void control_run(struct control *control);
 bool control_free(struct control *control);
 
 /* Accessors.  The control owns what they return. */
+struct instance *control_instance(struct control *control);
 struct ev_loop *control_loop(struct control *control);
 /* Returns the model in force, which a reload replaces. */
 struct model *control_model(struct control *control);

@@ -5,6 +5,7 @@
 #define LIVE_CONTROL_INTERNAL_H
 
 #include "check/checker.h"
+#include "handover/lineage.h"
 #include "listeners/listeners.h"
 #include "live/control.h"
 #include "live/manager.h"
@@ -22,8 +23,6 @@
 
 struct reload;
 struct upgrade;
-struct session_receiver;
-struct session_sender;
 
 /* See control.h; in this order. */
 enum phase { RUNNING, LEAVING, DRAINING, KILLING };
@@ -49,10 +48,9 @@ struct control {
 	struct loop_stats loop_stats;
 	struct control_follower follower; /* prepare NULL: none */
 	struct reload_status reloads;
-	struct reload *reloading;          /* under way; NULL: none */
-	struct upgrade *upgrade;           /* under way; NULL: none */
-	struct session_sender *sender;     /* successor; NULL: none */
-	struct session_receiver *receiver; /* former process; NULL: none */
+	struct reload *reloading; /* under way; NULL: none */
+	struct upgrade *upgrade;  /* under way; NULL: none */
+	struct lineage lineage;
 	struct server_names server_names;
 	struct sets sets;
 	struct section_watch tls_watch;
@@ -63,7 +61,6 @@ struct control {
 	uint64_t status_ms;     /* when to report the progress of stopping */
 	uint64_t linger_ms;     /* while draining: do not stop before this */
 	bool has_left;          /* another process has the listening sockets */
-	bool reopened;          /* access log reopened during an upgrade */
 	struct server_followup followup;
 	struct timed_task stopping;
 	struct manager_reports reports;

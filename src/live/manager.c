@@ -10,9 +10,9 @@
 #include "base/events.h"
 #include "base/notify.h"
 #include "base/text.h"
+#include "handover/session_receiver.h"
+#include "handover/takeover.h"
 #include "live/control_internal.h"
-#include "live/session_receiver.h"
-#include "live/takeover.h"
 #include "proxy/keeper.h"
 
 #define STATUS_EVERY_MS 5000
@@ -78,7 +78,7 @@ static void
 write_status(const struct control *c, char *out, size_t size)
 {
 	uint32_t sessions = proxy_sessions(&c->instance.proxy);
-	uint32_t left = session_receiver_status(c->receiver).left;
+	uint32_t left = session_receiver_status(c->lineage.predecessor).left;
 	unsigned servers = 0, usable = 0;
 	char former[64] = "";
 

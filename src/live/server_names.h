@@ -32,9 +32,6 @@
 /* The time for which the start waits for names, before listeners accept.  A
  * name server nearby answers within it. */
 #define SERVER_NAMES_START_MS 20
-/* The time for which a process that takes over waits for names: another process
- * serves meanwhile, and its servers have addresses. */
-#define SERVER_NAMES_TAKEOVER_MS 2000
 /* The time for which a reload waits for names.  Traffic goes on meanwhile. */
 #define SERVER_NAMES_WAIT_MS 250
 
@@ -58,8 +55,8 @@ struct server_names {
 /* Initializes the state, without names.  Returns false when out of memory. */
 bool server_names_init(struct control *control) MUST_CHECK;
 /* Looks up the names of the present model's servers, and waits until all are
- * answered, for SERVER_NAMES_START_MS at most, or SERVER_NAMES_TAKEOVER_MS.
- * Logs the unresolved ones. */
+ * answered, for SERVER_NAMES_START_MS at most, or TAKEOVER_SERVERS_MS in a
+ * takeover. Logs the unresolved ones. */
 void server_names_start(struct control *control);
 /* Frees the state.  Never blocks. */
 void server_names_fini(struct control *control);

@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/text.h"
+#include "handover/session_receiver.h"
 #include "live/control_internal.h"
-#include "live/session_receiver.h"
 #include "live/upgrade.h"
 #include "proxy/reaper.h"
 
@@ -34,7 +34,7 @@ report_phase(struct control *c, uint64_t now_ms, bool entered, uint64_t more_ms)
 	uint64_t left_ms =
 	    now_ms < c->phase_ends_ms ? c->phase_ends_ms - now_ms : 0;
 	uint32_t n = proxy_sessions(&c->instance.proxy) +
-	             session_receiver_status(c->receiver).left;
+	             session_receiver_status(c->lineage.predecessor).left;
 	char status[128];
 
 	snprintf(status, sizeof(status), "%s: %u session%s, %lu s at most",
@@ -122,7 +122,8 @@ has_finished(const struct control *c, uint64_t now_ms)
 	/* Counters and sessions of a process before this one are passed on to
 	 * the next one.  Without a next one, a service manager that saw its
 	 * main process end would kill the sessions. */
-	if (c->phase != KILLING && session_receiver_is_open(c->receiver))
+	if (c->phase != KILLING &&
+	    session_receiver_is_open(c->lineage.predecessor))
 		return false;
 	if (c->phase == KILLING && now_ms >= c->phase_ends_ms)
 		return true;

@@ -21,9 +21,9 @@
 #include "base/text.h"
 #include "base/text_out.h"
 #include "handover/handed.h"
+#include "handover/session_sender.h"
 #include "handover/upgrade_program.h"
 #include "live/control_internal.h"
-#include "live/session_sender.h"
 #include "net/handover.h"
 
 /* How long the service manager may take to confirm, and the interval at which
@@ -258,12 +258,12 @@ commit_upgrade(struct upgrade *u)
 	ev_child_stop(c->instance.loop, &u->child);
 	timed_task_cancel(&u->deadline);
 	if (u->takes_sessions) {
-		c->sender = session_sender_new(
-		    c, u->other.channel, u->later, on_settled, u);
+		c->lineage.successor = session_sender_new(&c->instance,
+		    &c->lineage, u->other.channel, u->later, on_settled, u);
 		u->later = NULL;
 		u->other.channel = -1;
 	}
-	if (!c->sender)
+	if (!c->lineage.successor)
 		on_settled(u, 0, false);
 }
 

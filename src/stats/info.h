@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "live/session_receiver.h"
+#include "handover/session_receiver.h"
 #include "net/splice.h"
 #include "stats/answer.h"
 #include "stats/field.h"

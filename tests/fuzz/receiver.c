@@ -14,7 +14,7 @@
 
 #include "fuzz/fuzz.h"
 #include "fuzz/world.h"
-#include "live/session_receiver.h"
+#include "handover/session_receiver.h"
 #include "net/handover.h"
 #include "proxy/closed_image.h"
 #include "proxy/failures_image.h"
@@ -229,7 +229,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ENSURE(
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	        0, pair) == 0);
-	receiver = session_receiver_new(w->control, pair[0]);
+	receiver = control_receive(w->control, pair[0]);
 	ENSURE(receiver);
 	hand_over(w, pair[1], data, size);
 	run_command(w, "show closed json");

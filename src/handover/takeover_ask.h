@@ -5,8 +5,8 @@
  *   listens at an abstract name
  *   `upgrade @NAME` --admin socket-->    connects to the name
  */
-#ifndef LIVE_TAKEOVER_ASK_H
-#define LIVE_TAKEOVER_ASK_H
+#ifndef HANDOVER_TAKEOVER_ASK_H
+#define HANDOVER_TAKEOVER_ASK_H
 
 #include "base/err.h"
 

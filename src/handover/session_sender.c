@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See session_sender.h.
  */
-#include "live/session_sender.h"
+#include "handover/session_sender.h"
 
 #include <errno.h>
 #include <linux/sockios.h>
@@ -20,10 +20,11 @@
 #include "handover/counters_lines.h"
 #include "handover/events_later.h"
 #include "handover/failures_sent.h"
+#include "handover/lineage.h"
+#include "handover/session_receiver.h"
 #include "handover/sources_sent.h"
-#include "live/control_internal.h"
-#include "live/session_receiver.h"
 #include "net/handover.h"
+#include "proxy/instance.h"
 #include "proxy/reaper.h"
 #include "proxy/successor.h"
 
@@ -40,7 +41,8 @@ struct lines_out {
 };
 
 struct session_sender {
-	struct control *control;
+	struct instance *instance;
+	const struct lineage *lineage;
 	struct successor *to;
 	int channel;
 	ev_io io;
@@ -119,7 +121,7 @@ collect_counts(struct session_sender *s)
 
 	if (!text_out_open(&out))
 		return false;
-	model_for_each_server (v, s->control->instance.model) {
+	model_for_each_server (v, s->instance->model) {
 		uint32_t n = backend_own_sessions(v);
 		uint32_t number =
 		    successor_find(s->to, successor_server_line(v, line));
@@ -127,7 +129,7 @@ collect_counts(struct session_sender *s)
 		if (number > 0)
 			fprintf(out.stream, "%u %u\n", number, n);
 	}
-	model_for_each_frontend (f, s->control->instance.model) {
+	model_for_each_frontend (f, s->instance->model) {
 		uint32_t number =
 		    successor_find(s->to, successor_frontend_line(f, line));
 
@@ -147,7 +149,7 @@ collect_sums(struct session_sender *s)
 	if (!text_out_open(&out))
 		return false;
 	if (!counters_write_numbered(
-	        &s->counters, s->control->instance.model, s->to, out.stream)) {
+	        &s->counters, s->instance->model, s->to, out.stream)) {
 		if (text_out_close(&out))
 			free(out.text);
 		return false;
@@ -175,7 +177,7 @@ send_sums(struct session_sender *s, uint64_t now_ms)
 static void
 release_passed(struct session_sender *s)
 {
-	model_for_each_server (v, s->control->instance.model)
+	model_for_each_server (v, s->instance->model)
 		backend_release_passed(v);
 }
 
@@ -233,14 +235,13 @@ static int
 send_after_sessions(struct session_sender *s, bool *ret_full)
 {
 	int rc = sources_sent_step(
-	    &s->sources, s->control->instance.model, s->channel, ret_full);
+	    &s->sources, s->instance->model, s->channel, ret_full);
 
 	if (rc == 0)
 		rc = closed_sent_step(&s->closed, s->channel, ret_full);
 	return rc < 0 ? rc
 	              : failures_sent_step(&s->failures,
-	                    &s->control->instance.proxy.failures, s->channel,
-	                    ret_full);
+	                    &s->instance->proxy.failures, s->channel, ret_full);
 }
 
 /* Begins a round of the records of sessions that have ended, and of the
@@ -248,7 +249,7 @@ send_after_sessions(struct session_sender *s, bool *ret_full)
 static void
 begin_ended_sessions(struct session_sender *s)
 {
-	closed_sent_begin(&s->closed, &s->control->instance.proxy.closed);
+	closed_sent_begin(&s->closed, &s->instance->proxy.closed);
 	failures_sent_begin(&s->failures);
 }
 
@@ -274,12 +275,12 @@ static bool
 send_passed(struct session_sender *s)
 {
 	static struct handover m;
-	uint32_t left = session_receiver_status(s->control->receiver).left;
+	uint32_t left = session_receiver_status(s->lineage->predecessor).left;
 
 	/* Sessions of a process before this one are at its servers as well. */
 	m.kind = HANDOVER_PASSED;
 	snprintf(m.text, sizeof(m.text), "%u",
-	    proxy_sessions(&s->control->instance.proxy) + left);
+	    proxy_sessions(&s->instance->proxy) + left);
 	return send_text(s, &m);
 }
 
@@ -333,7 +334,7 @@ on_their_way(struct session_sender *s, uint64_t now_ms)
 static void
 tell_some(struct session_sender *s, uint64_t now_ms)
 {
-	struct proxy *proxy = &s->control->instance.proxy;
+	struct proxy *proxy = &s->instance->proxy;
 	uint32_t n = on_their_way(s, now_ms), room;
 
 	room = n < SENDER_WINDOW ? SENDER_WINDOW - n : 0;
@@ -351,7 +352,7 @@ static void
 end_pass(struct session_sender *s, uint64_t now_ms)
 {
 	uint32_t passed = atomic_load_relaxed(&s->to->passed);
-	uint32_t left = proxy_sessions(&s->control->instance.proxy);
+	uint32_t left = proxy_sessions(&s->instance->proxy);
 
 	(void)collect_counts(s);
 	s->sums_ms = now_ms;
@@ -380,7 +381,7 @@ static void
 sender_on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	struct session_sender *s = timer->data;
-	struct proxy *proxy = &s->control->instance.proxy;
+	struct proxy *proxy = &s->instance->proxy;
 	uint64_t now_ms = clock_now_ms();
 	bool full;
 
@@ -420,14 +421,14 @@ pass_reopen(const struct session_sender *s)
 	static struct handover m;
 
 	m.kind = HANDOVER_REOPEN;
-	if (s->control->reopened)
+	if (s->lineage->reopened)
 		(void)send_text(s, &m);
 }
 
 static void
 begin_passes(struct session_sender *s)
 {
-	struct control *c = s->control;
+	struct proxy *proxy = &s->instance->proxy;
 
 	s->named = true;
 	pass_reopen(s);
@@ -439,8 +440,8 @@ begin_passes(struct session_sender *s)
 	if (send_lines(s, &s->later) && send_sums(s, clock_now_ms()) &&
 	    send_lines(s, &s->counts))
 		(void)announce(s);
-	atomic_store_release(&c->instance.proxy.successor, s->to); /* [P41] */
-	s->queued = proxy_list_queued(&c->instance.proxy, &s->queued_n);
+	atomic_store_release(&proxy->successor, s->to); /* [P41] */
+	s->queued = proxy_list_queued(proxy, &s->queued_n);
 }
 
 /* The successor is gone, or says what it should not.  The sessions that it
@@ -448,8 +449,8 @@ begin_passes(struct session_sender *s)
 static void
 give_up_sending(struct session_sender *s)
 {
-	ev_io_stop(s->control->instance.loop, &s->io);
-	ev_timer_stop(s->control->instance.loop, &s->tick);
+	ev_io_stop(s->instance->loop, &s->io);
+	ev_timer_stop(s->instance->loop, &s->tick);
 	end_sending(s, true);
 }
 
@@ -468,10 +469,10 @@ take_names(struct session_sender *s, int rc, const struct handover *m)
 /* Opens the files of the access log again, here and in the process before this
  * one. */
 static void
-reopen_all(const struct control *control)
+reopen_all(const struct lineage *lineage)
 {
 	log_reopen();
-	session_receiver_reopen(control->receiver);
+	session_receiver_reopen(lineage->predecessor);
 }
 
 static void
@@ -491,13 +492,14 @@ sender_on_channel(struct ev_loop *loop, ev_io *io, int events)
 	if (!s->named)
 		take_names(s, rc, &m);
 	else if (rc == 1 && m.kind == HANDOVER_REOPEN)
-		reopen_all(s->control);
+		reopen_all(s->lineage);
 	else if (rc < 1 && rc != -EBADMSG)
 		give_up_sending(s);
 }
 
 struct session_sender *
-session_sender_new(struct control *control, int channel, char *later,
+session_sender_new(struct instance *instance, const struct lineage *lineage,
+    int channel, char *later,
     void (*settled)(void *arg, uint32_t passed, bool lost), void *arg)
 {
 	struct session_sender *s = calloc(1, sizeof(*s));
@@ -510,7 +512,8 @@ session_sender_new(struct control *control, int channel, char *later,
 		close(channel);
 		return NULL;
 	}
-	s->control = control;
+	s->instance = instance;
+	s->lineage = lineage;
 	s->channel = channel;
 	s->later = (struct lines_out){
 	    .kind = HANDOVER_LATER, .text = later, .unsent = later};
@@ -524,8 +527,8 @@ session_sender_new(struct control *control, int channel, char *later,
 	ev_timer_init(&s->tick, sender_on_tick, SENDER_TICK_MS / 1e3,
 	    SENDER_TICK_MS / 1e3);
 	s->io.data = s->tick.data = s;
-	ev_io_start(control->instance.loop, &s->io);
-	ev_timer_start(control->instance.loop, &s->tick);
+	ev_io_start(instance->loop, &s->io);
+	ev_timer_start(instance->loop, &s->tick);
 	return s;
 }
 
@@ -534,8 +537,8 @@ session_sender_stop(struct session_sender *sender)
 {
 	if (!sender)
 		return;
-	ev_io_stop(sender->control->instance.loop, &sender->io);
-	ev_timer_stop(sender->control->instance.loop, &sender->tick);
+	ev_io_stop(sender->instance->loop, &sender->io);
+	ev_timer_stop(sender->instance->loop, &sender->tick);
 }
 
 void

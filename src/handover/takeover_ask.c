@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See takeover_ask.h.
  */
-#include "live/takeover_ask.h"
+#include "handover/takeover_ask.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "live/takeover.h"
+#include "handover/takeover.h"
 
 #define TAKEOVER_NAME_SIZE 64
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See session_receiver.h.
  */
-#include "live/session_receiver.h"
+#include "handover/session_receiver.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,17 +15,19 @@
 #include "handover/counters_lines.h"
 #include "handover/names_known.h"
 #include "handover/sources_sent.h"
-#include "live/control_internal.h"
-#include "live/takeover.h"
 #include "net/handover.h"
+#include "pools/pools.h"
 #include "proxy/accept_limits.h"
 #include "proxy/closed_image.h"
 #include "proxy/failures_image.h"
+#include "proxy/instance.h"
 #include "proxy/session_adopt.h"
 #include "proxy/successor.h"
 
 struct session_receiver {
-	struct control *control;
+	struct instance *instance;
+	struct pools *pools;
+	struct receiver_hooks hooks;
 	struct model *model; /* pinned */
 	int channel;         /* -1: the predecessor has ended */
 	ev_io io;
@@ -133,7 +135,7 @@ hold_places(struct session_receiver *r, struct named *name, uint32_t n)
 	while (name->held > n)
 		release_place(name);
 	if (fewer && name->frontend)
-		acceptors_resume(&r->control->instance.proxy);
+		acceptors_resume(&r->instance->proxy);
 }
 
 static void
@@ -163,16 +165,13 @@ take_counters(struct session_receiver *r, struct handover *m)
 static void
 take_later(struct session_receiver *r, struct handover *m)
 {
-	const struct control_follower *follower = &r->control->follower;
-
-	if (follower->take_later)
-		follower->take_later(follower->arg, m->text);
+	r->hooks.take_later(r->hooks.arg, m->text);
 }
 
 static void
 take_sources(struct session_receiver *r, struct handover *m)
 {
-	sources_take(r->control->instance.model, m->text);
+	sources_take(r->instance->model, m->text);
 }
 
 static void
@@ -191,8 +190,7 @@ take_closed(struct session_receiver *r, struct handover *m)
 	struct closed_session closed;
 
 	if (!r->closed)
-		r->closed =
-		    closed_ring_take(&r->control->instance.proxy.closed);
+		r->closed = closed_ring_take(&r->instance->proxy.closed);
 	if (r->closed && closed_image_decode(m->data, m->size, &closed))
 		closed_ring_put(r->closed, &closed);
 }
@@ -203,7 +201,7 @@ take_failures(struct session_receiver *r, struct handover *m)
 	static struct failure_kind kind;
 
 	if (failures_image_decode(m->data, m->size, &kind))
-		failures_merge(&r->control->instance.proxy.failures, &kind);
+		failures_merge(&r->instance->proxy.failures, &kind);
 }
 
 /* -- the sessions -- */
@@ -211,12 +209,12 @@ take_failures(struct session_receiver *r, struct handover *m)
 /* The pool of the frontend as it is now: that of the model at the beginning may
  * have been removed. */
 static struct pool *
-pool_for(const struct control *c, const struct frontend *f)
+pool_for(const struct session_receiver *r, const struct frontend *f)
 {
 	const struct frontend *now =
-	    model_find_frontend(c->instance.model, f->spec->name);
+	    model_find_frontend(r->instance->model, f->spec->name);
 
-	return now ? pools_of(c->pools, now) : pools_at(c->pools, 0);
+	return now ? pools_of(r->pools, now) : pools_at(r->pools, 0);
 }
 
 static bool
@@ -238,7 +236,7 @@ find_all(const struct session_receiver *r, const struct session_image *image,
 		return err_set(err, "its numbers are of nothing here");
 	as->frontend = frontend->frontend;
 	as->counted = frontend->held > 0;
-	as->pool = pool_for(r->control, frontend->frontend);
+	as->pool = pool_for(r, frontend->frontend);
 	as->server = server ? server->server : NULL;
 	as->held = server && server->held > 0;
 	return true;
@@ -256,8 +254,7 @@ adopt_session(
 		handover_drop(m);
 		return false;
 	}
-	if (!session_adopt(
-	        &r->control->instance.proxy, &image, m->fds, &as, err))
+	if (!session_adopt(&r->instance->proxy, &image, m->fds, &as, err))
 		return false;
 	/* The places are the session's now. */
 	if (as.held)
@@ -281,7 +278,7 @@ note_refused(struct session_receiver *r, const char *why)
 static void
 expect(struct session_receiver *r, uint32_t n)
 {
-	struct proxy *proxy = &r->control->instance.proxy;
+	struct proxy *proxy = &r->instance->proxy;
 	uint32_t before = atomic_load_relaxed(&proxy->expected);
 
 	(void)atomic_swap_seq(&proxy->expected, n); /* [P12] */
@@ -292,8 +289,7 @@ expect(struct session_receiver *r, uint32_t n)
 static void
 take_session(struct session_receiver *r, struct handover *m)
 {
-	uint32_t expected =
-	    atomic_load_relaxed(&r->control->instance.proxy.expected);
+	uint32_t expected = atomic_load_relaxed(&r->instance->proxy.expected);
 	struct err err;
 
 	if (adopt_session(r, m, &err))
@@ -314,7 +310,7 @@ static void
 begin_to_accept(struct session_receiver *r)
 {
 	timed_task_cancel(&r->accept);
-	takeover_accept(r->control, TAKEOVER_DONE);
+	r->hooks.accept(r->hooks.arg, TAKEOVER_DONE);
 }
 
 /* The first number is of those that are about to come, a later one of those
@@ -332,7 +328,7 @@ take_passed(struct session_receiver *r, struct handover *m)
 		begin_to_accept(r);
 		return;
 	}
-	takeover_accept(r->control, TAKEOVER_OF_SESSIONS);
+	r->hooks.accept(r->hooks.arg, TAKEOVER_OF_SESSIONS);
 	timed_task_schedule(&r->accept, clock_now_ms() + RECEIVER_COME_MS);
 }
 
@@ -349,7 +345,7 @@ on_accept_deadline(struct timed_task *task, uint64_t now_ms)
 static double
 longest_pause_ms(const struct session_receiver *r, double share)
 {
-	const struct histogram *pauses = &r->control->instance.proxy.pauses;
+	const struct histogram *pauses = &r->instance->proxy.pauses;
 
 	return (double)histogram_quantile_ns(pauses, share) / 1e6;
 }
@@ -357,14 +353,14 @@ longest_pause_ms(const struct session_receiver *r, double share)
 static void
 end_receiver(struct session_receiver *r)
 {
-	struct control *c = r->control;
+	struct ev_loop *loop = r->instance->loop;
 
 	if (r->channel < 0)
 		return;
 	begin_to_accept(r);
-	ev_io_stop(c->instance.loop, &r->io);
-	ev_timer_stop(c->instance.loop, &r->tick);
-	ev_ref(c->instance.loop);
+	ev_io_stop(loop, &r->io);
+	ev_timer_stop(loop, &r->tick);
+	ev_ref(loop);
 	close(r->channel);
 	r->channel = -1;
 	r->status.left = 0;
@@ -426,7 +422,7 @@ take_message(struct session_receiver *r)
 static bool
 window_is_full(const struct session_receiver *r)
 {
-	const struct proxy *proxy = &r->control->instance.proxy;
+	const struct proxy *proxy = &r->instance->proxy;
 
 	return proxy->adopted - atomic_load_relaxed(&proxy->adopted_turns) >=
 	       RECEIVER_WINDOW;
@@ -440,8 +436,8 @@ take_messages(struct session_receiver *r)
 	while (!window_is_full(r))
 		if (!take_message(r) || clock_now_ns() >= until_ns)
 			return;
-	ev_io_stop(r->control->instance.loop, &r->io);
-	ev_timer_again(r->control->instance.loop, &r->tick);
+	ev_io_stop(r->instance->loop, &r->io);
+	ev_timer_again(r->instance->loop, &r->tick);
 }
 
 static void
@@ -473,7 +469,8 @@ receiver_on_channel(struct ev_loop *loop, ev_io *io, int events)
 }
 
 struct session_receiver *
-session_receiver_new(struct control *control, int channel)
+session_receiver_new(struct instance *instance, struct pools *pools,
+    const struct receiver_hooks *hooks, int channel)
 {
 	struct session_receiver *r = calloc(1, sizeof(*r));
 
@@ -481,8 +478,10 @@ session_receiver_new(struct control *control, int channel)
 		close(channel);
 		return NULL;
 	}
-	r->control = control;
-	r->model = control->instance.model;
+	r->instance = instance;
+	r->pools = pools;
+	r->hooks = *hooks;
+	r->model = instance->model;
 	r->channel = channel;
 	if (!list_names(r)) {
 		names_known_free(&r->names);
@@ -492,15 +491,14 @@ session_receiver_new(struct control *control, int channel)
 		return NULL;
 	}
 	model_pin(r->model);
-	timed_task_init(
-	    &r->accept, &control->instance.timer, on_accept_deadline);
+	timed_task_init(&r->accept, &instance->timer, on_accept_deadline);
 	timed_task_schedule(&r->accept, clock_now_ms() + RECEIVER_ACCEPT_MS);
 	ev_io_init(&r->io, receiver_on_channel, channel, EV_READ | EV_WRITE);
 	r->io.data = r;
 	ev_timer_init(&r->tick, receiver_on_tick, 0, RECEIVER_TICK_MS / 1e3);
 	r->tick.data = r;
-	ev_io_start(control->instance.loop, &r->io);
-	ev_unref(control->instance.loop);
+	ev_io_start(instance->loop, &r->io);
+	ev_unref(instance->loop);
 	return r;
 }
 
@@ -537,10 +535,10 @@ session_receiver_status(const struct session_receiver *receiver)
 	if (!receiver)
 		return status;
 	status = receiver->status;
-	pauses = &receiver->control->instance.proxy.pauses;
+	pauses = &receiver->instance->proxy.pauses;
 	status.pause_p999_ns = histogram_quantile_ns(pauses, 0.999);
 	status.pause_max_ns = atomic_load_relaxed(&pauses->max_ns);
 	status.long_pauses =
-	    atomic_load_relaxed(&receiver->control->instance.proxy.long_pauses);
+	    atomic_load_relaxed(&receiver->instance->proxy.long_pauses);
 	return status;
 }

@@ -15,15 +15,16 @@
  *
  * All functions run on the control thread.
  */
-#ifndef LIVE_SESSION_SENDER_H
-#define LIVE_SESSION_SENDER_H
+#ifndef HANDOVER_SESSION_SENDER_H
+#define HANDOVER_SESSION_SENDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
 
-struct control;
+struct instance;
+struct lineage;
 struct session_sender;
 
 /* Sessions that are on their way at a time.  A session pauses until all before
@@ -47,9 +48,9 @@ struct session_sender;
  * HANDOVER_LATER or NULL, also on failure.  Calls settled once, when no more
  * sessions leave for now.  passed: how many have left; lost: the successor
  * has ended.  Returns NULL when memory is short. */
-struct session_sender *session_sender_new(struct control *control, int channel,
-    char *later, void (*settled)(void *arg, uint32_t passed, bool lost),
-    void *arg);
+struct session_sender *session_sender_new(struct instance *instance,
+    const struct lineage *lineage, int channel, char *later,
+    void (*settled)(void *arg, uint32_t passed, bool lost), void *arg);
 
 /* Sends the last sums and records, waiting for the socket, and frees the
  * sender. To be called after the pools have ended: sessions use the channel.

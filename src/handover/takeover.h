@@ -11,18 +11,21 @@
  * All functions are for the main thread.  Without a process to take over from
  * they do nothing.
  */
-#ifndef LIVE_TAKEOVER_H
-#define LIVE_TAKEOVER_H
+#ifndef HANDOVER_TAKEOVER_H
+#define HANDOVER_TAKEOVER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
-#include "proxy/proxy.h"
 
-struct control;
+struct instance;
 
 #define TAKEOVER_WAIT_MS 10000
+/* The time for which a process that takes over waits for names of servers and
+ * for sets: the predecessor serves its clients meanwhile. */
+#define TAKEOVER_SERVERS_MS 2000
+
 /* First of all: receives the listening sockets of the process that has started
  * this one, and takes its variable out of the environment; or those of the
  * process with that admin socket, if it is not NULL.  Blocks for
@@ -52,17 +55,24 @@ void takeover_failed(const char *why);
  * sets of servers.  The first call starts the wait. */
 uint64_t takeover_wait_by_ms(void);
 
-/* Tells the predecessor that this one serves, as soon as is_known returns
- * that the servers of all sets are known (sets_are_known), and at
- * takeover_wait_by_ms at the latest.  The loop runs meanwhile.  The service
- * manager is told that lfproxy is ready when the predecessor has left; then
- * its sessions come (session_receiver.h). */
-void takeover_ready(
-    struct control *control, bool (*is_known)(const struct control *control));
+/* The parts of a takeover that the layers above have. */
+struct takeover_hooks {
+	/* Returns whether the servers of all sets are known. */
+	bool (*is_known)(void *arg);
+	/* The servers are known now, or not within the time: makes the changes
+	 * that had to wait for them. */
+	void (*take_rest)(void *arg);
+	/* The predecessor has left.  Takes ownership of the channel, on which
+	 * its sessions come; -1: none come. */
+	void (*left)(void *arg, int channel);
+	void *arg;
+};
 
-/* Accepts clients, those of the admin sockets and of the HTTP port as well.
- * Called when the predecessor has left and has told how many sessions it has,
- * and again when less is still to be taken over (then). */
-void takeover_accept(struct control *control, enum takeover then);
+/* Tells the predecessor that this one serves, as soon as its servers are known,
+ * and at takeover_wait_by_ms at the latest.  Copies the hooks.  The loop runs
+ * meanwhile.  The service manager is told that lfproxy is ready when the
+ * predecessor has left; then its sessions come (session_receiver.h). */
+void takeover_ready(
+    struct instance *instance, const struct takeover_hooks *hooks);
 
 #endif

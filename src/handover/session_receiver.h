@@ -22,15 +22,17 @@
  *
  * All functions run on the control thread.
  */
-#ifndef LIVE_SESSION_RECEIVER_H
-#define LIVE_SESSION_RECEIVER_H
+#ifndef HANDOVER_SESSION_RECEIVER_H
+#define HANDOVER_SESSION_RECEIVER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
+#include "proxy/proxy.h"
 
-struct control;
+struct instance;
+struct pools;
 struct session_receiver;
 
 /* How long new clients wait for the first PASSED, at most. */
@@ -45,10 +47,21 @@ struct session_receiver;
 #define RECEIVER_WINDOW  64u
 #define RECEIVER_TICK_MS 1
 
-/* Begins to receive.  Takes ownership of the channel, which is non-blocking,
- * also on failure.  Returns NULL when memory is short. */
-struct session_receiver *session_receiver_new(
-    struct control *control, int channel);
+/* The parts of the layers above. */
+struct receiver_hooks {
+	/* Lets clients in.  Called when the predecessor has told how many
+	 * sessions it has, and again when less is still to be taken over
+	 * (then). */
+	void (*accept)(void *arg, enum takeover then);
+	/* Takes over lines of HANDOVER_LATER. */
+	void (*take_later)(void *arg, const char *lines);
+	void *arg;
+};
+
+/* Begins to receive.  Copies the hooks.  Takes ownership of the channel, which
+ * is non-blocking, also on failure.  Returns NULL when memory is short. */
+struct session_receiver *session_receiver_new(struct instance *instance,
+    struct pools *pools, const struct receiver_hooks *hooks, int channel);
 
 /* Accepts NULL. */
 void session_receiver_free(struct session_receiver *receiver);

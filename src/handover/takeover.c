@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See takeover.h.
  */
-#include "live/takeover.h"
+#include "handover/takeover.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,12 +17,10 @@
 #include "base/notify.h"
 #include "base/text.h"
 #include "base/text_out.h"
-#include "live/control_internal.h"
-#include "live/session_receiver.h"
-#include "live/takeover_ask.h"
+#include "handover/takeover_ask.h"
 #include "net/handover.h"
 #include "net/inherited.h"
-#include "proxy/accept_limits.h"
+#include "proxy/instance.h"
 
 /* The interval between looks whether sets of servers are known. */
 #define TAKEOVER_LOOK_MS 10
@@ -37,8 +35,7 @@ static struct {
 	ev_io left;
 	uint64_t wait_by_ms;    /* see takeover_wait_by_ms; 0: not asked yet */
 	struct timed_task wait; /* until READY */
-	struct control *control;
-	bool (*is_known)(const struct control *control);
+	struct takeover_hooks hooks;
 	bool is_ready; /* READY is sent, or needs not be */
 } takeover;
 
@@ -198,18 +195,17 @@ uint64_t
 takeover_wait_by_ms(void)
 {
 	if (takeover.wait_by_ms == 0)
-		takeover.wait_by_ms = clock_now_ms() + SERVER_NAMES_TAKEOVER_MS;
+		takeover.wait_by_ms = clock_now_ms() + TAKEOVER_SERVERS_MS;
 	return takeover.wait_by_ms;
 }
 
 /* The servers are known now, or not within the time. */
 static void
-stop_waiting(struct control *c)
+stop_waiting(void)
 {
 	timed_task_cancel(&takeover.wait);
 	takeover.is_ready = true;
-	if (c->follower.take_rest)
-		c->follower.take_rest(c->follower.arg);
+	takeover.hooks.take_rest(takeover.hooks.arg);
 }
 
 /* The terminal's signals concern the group of the former process, where this
@@ -224,21 +220,10 @@ join_group(int channel)
 		(void)setpgid(0, getpgid(former.pid));
 }
 
-void
-takeover_accept(struct control *control, enum takeover then)
-{
-	const struct control_follower *follower = &control->follower;
-
-	acceptors_begin(&control->instance.proxy, then);
-	if (follower->enter)
-		follower->enter(follower->arg);
-}
-
 /* The predecessor has left, by its word or for good. */
 static void
 on_left(struct ev_loop *loop, ev_io *io, int events)
 {
-	struct control *c = io->data;
 	static struct handover m;
 	int rc = handover_receive(takeover.channel, &m);
 	int channel;
@@ -247,7 +232,7 @@ on_left(struct ev_loop *loop, ev_io *io, int events)
 	if (rc == -EAGAIN)
 		return;
 	if (!takeover.is_ready)
-		stop_waiting(c);
+		stop_waiting();
 	ev_ref(loop);
 	ev_io_stop(loop, io);
 	channel = end_takeover();
@@ -257,43 +242,39 @@ on_left(struct ev_loop *loop, ev_io *io, int events)
 		join_group(channel);
 	if (rc == 1)
 		handover_drop(&m);
-	if (rc == 1 && m.kind == HANDOVER_LEFT)
-		c->receiver = session_receiver_new(c, channel);
-	else
+	if (rc != 1 || m.kind != HANDOVER_LEFT) {
 		close(channel);
-	if (!c->receiver)
-		takeover_accept(c, TAKEOVER_DONE);
+		channel = -1;
+	}
+	takeover.hooks.left(takeover.hooks.arg, channel);
 }
 
 /* Sends READY, unless servers are still to be reported. */
 static void
 send_ready(struct timed_task *task, uint64_t now_ms)
 {
-	struct control *c = takeover.control;
 
-	if (!takeover.is_known(c) && now_ms < takeover_wait_by_ms()) {
+	if (!takeover.hooks.is_known(takeover.hooks.arg) &&
+	    now_ms < takeover_wait_by_ms()) {
 		timed_task_schedule(task, now_ms + TAKEOVER_LOOK_MS);
 		return;
 	}
-	stop_waiting(c);
+	stop_waiting();
 	send_handover_text(HANDOVER_READY, HANDOVER_TAKES_SESSIONS);
 }
 
 void
-takeover_ready(
-    struct control *control, bool (*is_known)(const struct control *control))
+takeover_ready(struct instance *instance, const struct takeover_hooks *hooks)
 {
-	struct ev_loop *loop = control->instance.loop;
+	struct ev_loop *loop = instance->loop;
 
 	if (takeover.channel == 0)
 		return;
 	(void)fcntl(takeover.channel, F_SETFL, O_NONBLOCK);
-	takeover.control = control;
-	takeover.is_known = is_known;
-	timed_task_init(&takeover.wait, &control->instance.timer, send_ready);
+	takeover.hooks = *hooks;
+	timed_task_init(&takeover.wait, &instance->timer, send_ready);
 	send_ready(&takeover.wait, clock_now_ms());
 	ev_io_init(&takeover.left, on_left, takeover.channel, EV_READ);
-	takeover.left.data = control;
 	ev_io_start(loop, &takeover.left);
 	ev_unref(loop);
 }
