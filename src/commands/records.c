@@ -14,8 +14,8 @@
 #include "commands/expiring.h"
 #include "handover/counters_lines.h"
 #include "handover/events_later.h"
-#include "live/ejections_later.h"
 #include "orders/drains.h"
+#include "servers/ejections_later.h"
 
 struct record {
 	const char *name;
@@ -45,7 +45,7 @@ write_drains(const struct command_env *env, FILE *out)
 static void
 write_ejections(const struct command_env *env, FILE *out)
 {
-	ejections_write(env->control, out);
+	ejections_write(control_followup(env->control), out);
 }
 
 static void
@@ -106,7 +106,7 @@ read_ejection(const struct command_env *env, char *line)
 {
 	struct err err;
 
-	if (!ejections_read(env->control, line, &err))
+	if (!ejections_read(control_followup(env->control), line, &err))
 		carry_over_log_left_out(line, err.text);
 }
 

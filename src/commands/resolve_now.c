@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "live/server_names.h"
 #include "live/sets.h"
+#include "servers/server_names.h"
 
 bool
 run_resolve_now(struct call *call)
@@ -23,7 +23,7 @@ run_resolve_now(struct call *call)
 		    word);
 	if (!call_backend(call, name, &backend))
 		return false;
-	n = server_names_refresh(call->env->control, backend) +
+	n = server_names_refresh(control_names(call->env->control), backend) +
 	    sets_refresh(call->env->control, backend);
 	fprintf(call->out,
 	    "%zu name%s %s looked up now; see 'show resolvers'.\n", n,

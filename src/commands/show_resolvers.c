@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "commands/report.h"
-#include "live/server_names.h"
+#include "servers/server_names.h"
 
 #define ADDRS_SHOWN 8
 

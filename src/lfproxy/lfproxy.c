@@ -31,7 +31,6 @@
 #include "lfproxy/options.h"
 #include "lfproxy/parent.h"
 #include "live/control.h"
-#include "live/server_names.h"
 #include "live/sets.h"
 #include "live/verdict.h"
 #include "net/inherited.h"
@@ -40,6 +39,7 @@
 #include "process/signals.h"
 #include "process/syscall_filter.h"
 #include "proxy/accesslog.h"
+#include "servers/server_names.h"
 #include "tls/memory.h"
 
 /* How long -t waits for the names of servers to be resolved. */

@@ -241,7 +241,8 @@ control_new(
 	if (c->instance.loop)
 		task_timer_init(&c->instance.timer, c->instance.loop);
 	c->instance.grace = grace_new();
-	if (!c->instance.loop || !c->instance.grace || !server_names_init(c)) {
+	if (!c->instance.loop || !c->instance.grace ||
+	    !server_names_init(&c->server_names, &c->instance)) {
 		err_set(err, "the event loop could not be made");
 		goto fail;
 	}
@@ -300,13 +301,13 @@ control_start(struct control *control, struct err *err)
 		return false;
 	/* From here on threads run, with the rights of the user. */
 	worker_start(c->instance.loop);
-	server_names_start(c);
+	server_names_start(&c->server_names);
 	/* Open the access logs with the user's rights: the user must be able to
 	 * open them again. */
 	if (!accesslog_open(c->instance.model, err))
 		return false;
 	log_messages_to(&c->instance.model->messages);
-	server_followup_start(c);
+	server_followup_start(&c->followup, &c->instance);
 	rc = keeper_start(&c->instance.proxy, c->instance.grace);
 	if (rc < 0)
 		return err_set(err, "the keeper cannot be started: %s%s",
@@ -327,6 +328,7 @@ control_start(struct control *control, struct err *err)
 	if (rc < 0)
 		return err_set(
 		    err, "health checks cannot be started: %s", strerror(-rc));
+	c->followup.checker = c->checker;
 	watch_loop(c);
 	list_watch_start(&c->list_watch, c->instance.loop, &c->instance.timer,
 	    c->instance.model);
@@ -384,7 +386,7 @@ control_free(struct control *control)
 		    WORKER_STOP_MS / 1000);
 	if (c->instance.loop)
 		task_timer_fini(&c->instance.timer);
-	server_names_fini(c);
+	server_names_fini(&c->server_names);
 	checker_free(c->checker);
 	keeper_stop(c->instance.proxy.keeper);
 	pools_free(c->pools);
@@ -472,6 +474,12 @@ struct task_timer *
 control_timer(struct control *control)
 {
 	return &control->instance.timer;
+}
+
+struct server_followup *
+control_followup(struct control *control)
+{
+	return &control->followup;
 }
 
 struct server_names *

@@ -39,6 +39,7 @@ struct control;
 struct listeners;
 struct proxy;
 struct section_watch;
+struct server_followup;
 struct session_receiver;
 struct task_timer;
 struct tls_status;
@@ -157,7 +158,10 @@ void control_loop_clear(struct control *control);
 /* Returns the timer for tasks of the control loop. */
 struct task_timer *control_timer(struct control *control);
 
-/* Returns the state of the servers' names (server_names.h). */
+/* Returns the work on servers that is due (servers/server_followup.h). */
+struct server_followup *control_followup(struct control *control);
+
+/* Returns the state of the servers' names (servers/server_names.h). */
 struct server_names *control_names(struct control *control);
 
 /* Returns the watch over the files of the [tls] sections. */

@@ -173,7 +173,7 @@ put_in_force(struct control *c, struct spec *spec, struct reload_result *result)
 	/* Lists lose their contents to the model. */
 	config_warnings(spec, &result->warnings);
 	transition_commit(&t);
-	server_names_warn(c, changes);
+	server_names_warn(&c->server_names, changes);
 	warn_of_budget(c, maxconn_before, changes);
 	return true;
 }
@@ -243,7 +243,7 @@ is_waiting(const struct reload *r, uint64_t now_ms)
 	    (!r->next || now_ms < r->began_ms + LISTS_PATIENCE_MS))
 		return true;
 	return !r->next && now_ms < r->began_ms + SERVER_NAMES_WAIT_MS &&
-	       server_names_pending(r->control, r->spec);
+	       server_names_pending(&r->control->server_names, r->spec);
 }
 
 /* Logs, once, that the files of a list keep the reload waiting. */
@@ -317,7 +317,7 @@ begin_reload(struct reload *r)
 	else if (control_may_change(c, errors) &&
 	         config_load_all((const char *const *)c->files, c->files_n,
 	             control_model(c)->spec, &r->spec, errors)) {
-		server_names_ask(c, r->spec);
+		server_names_ask(&c->server_names, r->spec);
 		begin_lists(r);
 	}
 }

@@ -59,7 +59,7 @@ prepare_model(struct transition *t)
 	t->model = model_new(spec, c->instance.grace, c->instance.model);
 	err_oom(&err);
 	if (t->model)
-		server_names_prepare(c, t->model);
+		server_names_prepare(&c->server_names, t->model);
 	if (t->model && accesslog_open(t->model, &err) &&
 	    checker_prepare(c->checker, t->model))
 		return true;
@@ -83,14 +83,14 @@ publish_model(struct transition *t)
 	checker_commit(c->checker);
 	c->instance.model = t->model;
 	log_messages_to(&c->instance.model->messages);
-	server_names_commit(c);
+	server_names_commit(&c->server_names);
 }
 
 static void
 retire_model(struct transition *t)
 {
 	model_retire(t->before);
-	server_followup_review(t->control);
+	server_followup_review(&t->control->followup);
 }
 
 /* -- pools -- */

@@ -10,13 +10,14 @@
 	for (struct backend_change *c = (t)->servers;                          \
 	     c < (t)->servers + (t)->servers_n; c++)
 
-/* Calls the function for each server that has come, or gone. */
-#define FOR_EACH_CAME(call, t)                                                 \
+/* Calls the function, with `of` first, for each server that has come, or gone.
+ */
+#define FOR_EACH_CAME(call, of, t)                                             \
 	for_each_change(c_, t) for (size_t i_ = 0; i_ < c_->came_n; i_++)      \
-	    call((t)->control, c_->came[i_])
-#define FOR_EACH_GONE(call, t)                                                 \
+	    call(of, c_->came[i_])
+#define FOR_EACH_GONE(call, of, t)                                             \
 	for_each_change(c_, t) for (size_t i_ = 0; i_ < c_->gone_n; i_++)      \
-	    call((t)->control, c_->gone[i_])
+	    call(of, c_->gone[i_])
 
 /* -- the lists of the backends -- */
 
@@ -44,7 +45,8 @@ transition_cancel_servers(struct transition *t)
 static bool
 prepare_addresses(struct transition *t)
 {
-	FOR_EACH_CAME(server_names_prepare_server, t);
+	FOR_EACH_CAME(
+	    server_names_prepare_server, &t->control->server_names, t);
 	return true;
 }
 
@@ -61,16 +63,10 @@ prepare_checks(struct transition *t)
 }
 
 static void
-drop_checks(struct control *control, const struct server *server)
-{
-	checker_drop_server(control->checker, server);
-}
-
-static void
 commit_checks(struct transition *t)
 {
 	checker_commit_servers(t->control->checker);
-	FOR_EACH_GONE(drop_checks, t);
+	FOR_EACH_GONE(checker_drop_server, t->control->checker, t);
 }
 
 static void
@@ -82,9 +78,9 @@ cancel_checks(struct transition *t)
 /* -- parts that only commit -- */
 
 static void
-add_name(struct control *control, struct server *server)
+add_name(struct server_names *names, struct server *server)
 {
-	server_names_add(control, server);
+	server_names_add(names, server);
 	/* A server with a name was reported when it got its address. */
 	if (server->state->refs == 1 && !server->spec->host)
 		server_warn_of_loop(server);
@@ -93,8 +89,10 @@ add_name(struct control *control, struct server *server)
 static void
 follow_names(struct transition *t)
 {
-	FOR_EACH_GONE(server_names_drop, t);
-	FOR_EACH_CAME(add_name, t);
+	struct server_names *names = &t->control->server_names;
+
+	FOR_EACH_GONE(server_names_drop, names, t);
+	FOR_EACH_CAME(add_name, names, t);
 }
 
 /* Returns whether a server that has come or gone is such a one. */

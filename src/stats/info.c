@@ -3,10 +3,10 @@
  */
 #include "stats/info.h"
 
-#include "live/server_names.h"
 #include "process/capabilities.h"
 #include "process/root.h"
 #include "process/syscall_filter.h"
+#include "servers/server_names.h"
 
 #include <inttypes.h>
 #include <malloc.h>

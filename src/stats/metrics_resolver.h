@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "live/server_names.h"
+#include "servers/server_names.h"
 
 /* Returns the number of metrics; 0 if no name is looked up. */
 size_t metrics_resolver_count(const struct server_names *names);

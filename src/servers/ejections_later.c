@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * See ejections_later.h.
  */
-#include "live/ejections_later.h"
+#include "servers/ejections_later.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "handover/later.h"
-#include "live/control_internal.h"
 #include "model/ejection.h"
+#include "proxy/instance.h"
+#include "servers/server_followup.h"
 
 static void
 write_ejection(const struct server *s, FILE *out)
@@ -27,17 +28,17 @@ write_ejection(const struct server *s, FILE *out)
 }
 
 void
-ejections_write(struct control *control, FILE *out)
+ejections_write(struct server_followup *f, FILE *out)
 {
-	model_for_each_server (s, control->instance.model)
+	model_for_each_server (s, f->instance->model)
 		if (s->state->passive.level > 0)
 			write_ejection(s, out);
 }
 
 bool
-ejections_read(struct control *control, const char *line, struct err *err)
+ejections_read(struct server_followup *f, const char *line, struct err *err)
 {
-	struct server *server = later_server(line, control->instance.model);
+	struct server *server = later_server(line, f->instance->model);
 	char address[ADDR_TEXT_SIZE], present[ADDR_TEXT_SIZE];
 	struct passive former = {.ejected = later_number(line, "ejected") != 0,
 	    .level = (unsigned)later_number(line, "level"),
@@ -53,6 +54,6 @@ ejections_read(struct control *control, const char *line, struct err *err)
 	    strcmp(address, addr_text(server_addr(server), present)) != 0)
 		return err_set(err, "the server has another address");
 	ejection_restore(server, &former);
-	server_followup_review(control);
+	server_followup_review(f);
 	return true;
 }

@@ -4,8 +4,8 @@
  *
  * All functions run on the control thread.
  */
-#ifndef LIVE_EJECTIONS_LATER_H
-#define LIVE_EJECTIONS_LATER_H
+#ifndef SERVERS_EJECTIONS_LATER_H
+#define SERVERS_EJECTIONS_LATER_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,15 +16,15 @@
 /* The beginning of each line. */
 #define EJECTIONS_LINE LATER "ejected\t"
 
-struct control;
+struct server_followup;
 
 /* Writes a line for each server that is ejected, or was so that its next
  * ejection lasts longer (model/ejection.h). */
-void ejections_write(struct control *control, FILE *out);
+void ejections_write(struct server_followup *f, FILE *out);
 
 /* Ejects the server of a line until the time that the line has.  Returns false
  * with err set if the server is gone or has another address. */
 bool ejections_read(
-    struct control *control, const char *line, struct err *err) MUST_CHECK;
+    struct server_followup *f, const char *line, struct err *err) MUST_CHECK;
 
 #endif

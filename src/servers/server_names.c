@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * See server_names.h.
  */
-#include "live/server_names.h"
+#include "servers/server_names.h"
 
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "handover/takeover.h"
-#include "live/control_internal.h"
+#include "proxy/instance.h"
 #include "model/loops.h"
 #include "model/model.h"
 #include "model/server_change.h"
@@ -189,7 +189,7 @@ apply_changes(struct server_names *sn, uint64_t now_ms)
 			apply_name(sn, n, now_ms);
 		else
 			discovery_dns_report(n);
-	model_update(sn->control->instance.model);
+	model_update(sn->instance->model);
 }
 
 /* -- on the control loop -- */
@@ -221,7 +221,7 @@ wake_names(void *arg)
 {
 	struct server_names *sn = arg;
 
-	if (sn->control)
+	if (sn->instance)
 		timed_task_schedule(&sn->work, clock_now_ms());
 }
 
@@ -242,19 +242,17 @@ free_names(struct server_names *sn)
 }
 
 bool
-server_names_init(struct control *control)
+server_names_init(struct server_names *sn, struct instance *instance)
 {
-	struct server_names *sn = &control->server_names;
-
-	sn->control = control;
-	timed_task_init(&sn->work, &control->instance.timer, on_names_work);
-	return make_names(sn, control->instance.loop);
+	sn->instance = instance;
+	timed_task_init(&sn->work, &instance->timer, on_names_work);
+	return make_names(sn, instance->loop);
 }
 
 void
-server_names_fini(struct control *control)
+server_names_fini(struct server_names *sn)
 {
-	free_names(&control->server_names);
+	free_names(sn);
 }
 
 static bool
@@ -307,24 +305,23 @@ any_pending(const struct names *names, const struct spec *spec)
 }
 
 void
-server_names_ask(struct control *control, const struct spec *spec)
+server_names_ask(struct server_names *sn, const struct spec *spec)
 {
-	want_names(control->server_names.names, spec, true);
+	want_names(sn->names, spec, true);
 }
 
 bool
-server_names_pending(const struct control *control, const struct spec *spec)
+server_names_pending(const struct server_names *sn, const struct spec *spec)
 {
-	return any_pending(control->server_names.names, spec);
+	return any_pending(sn->names, spec);
 }
 
 size_t
-server_names_refresh(struct control *control, const struct backend *backend)
+server_names_refresh(struct server_names *sn, const struct backend *backend)
 {
-	struct server_names *sn = &control->server_names;
 	size_t n = 0;
 
-	model_for_each_server (s, control->instance.model) {
+	model_for_each_server (s, sn->instance->model) {
 		if (!s->spec->host || (backend && s->backend != backend))
 			continue;
 		(void)want_name(sn->names, s->backend->spec, s->spec, true);
@@ -336,10 +333,10 @@ server_names_refresh(struct control *control, const struct backend *backend)
 /* -- start and reload -- */
 
 void
-server_names_prepare_server(struct control *control, struct server *server)
+server_names_prepare_server(struct server_names *sn, struct server *server)
 {
 	struct server *s = server;
-	const struct name *n = find_server_name(control->server_names.names, s);
+	const struct name *n = find_server_name(sn->names, s);
 	const struct addr *addr =
 	    n ? choose_address(n, s->spec, server_resolved(s)) : NULL;
 
@@ -348,10 +345,10 @@ server_names_prepare_server(struct control *control, struct server *server)
 }
 
 void
-server_names_prepare(struct control *control, struct model *model)
+server_names_prepare(struct server_names *sn, struct model *model)
 {
 	model_for_each_server (s, model)
-		server_names_prepare_server(control, s);
+		server_names_prepare_server(sn, s);
 }
 
 static void
@@ -366,12 +363,12 @@ add_user(struct name *n, struct server *s)
 
 /* Makes each name refer to the servers of the present model that have it. */
 static void
-find_users(struct control *c)
+find_users(struct server_names *sn)
 {
-	struct names *names = c->server_names.names;
+	struct names *names = sn->names;
 
 	names_clear_servers(names);
-	model_for_each_server (s, c->instance.model) {
+	model_for_each_server (s, sn->instance->model) {
 		struct name *n = find_server_name(names, s);
 
 		if (n)
@@ -383,9 +380,8 @@ find_users(struct control *c)
 /* Applies all names, also those that have not changed: their servers may be
  * new. */
 static void
-apply_all(struct control *c)
+apply_all(struct server_names *sn)
 {
-	struct server_names *sn = &c->server_names;
 	uint64_t now_ms = clock_now_ms();
 
 	names_for_each (n, sn->names) {
@@ -396,30 +392,28 @@ apply_all(struct control *c)
 		n->logged = n->renewal.error;
 		apply_name(sn, n, now_ms);
 	}
-	model_update(c->instance.model);
+	model_update(sn->instance->model);
 }
 
 void
-server_names_commit(struct control *control)
+server_names_commit(struct server_names *sn)
 {
-	struct server_names *sn = &control->server_names;
 
-	if (!follow_resolver(sn, control->instance.model->spec))
+	if (!follow_resolver(sn, sn->instance->model->spec))
 		log_error("the name servers of [resolver] or of "
 		          "/etc/resolv.conf could not be taken; the former "
 		          "ones are asked");
-	want_names(sn->names, control->instance.model->spec, false);
-	find_users(control);
+	want_names(sn->names, sn->instance->model->spec, false);
+	find_users(sn);
 	if (names_count(sn->names) == 0)
 		return;
-	apply_all(control);
+	apply_all(sn);
 	timed_task_schedule(&sn->work, clock_now_ms());
 }
 
 void
-server_names_add(struct control *control, struct server *server)
+server_names_add(struct server_names *sn, struct server *server)
 {
-	struct server_names *sn = &control->server_names;
 	struct name *n;
 
 	if (!server->spec->host)
@@ -433,31 +427,28 @@ server_names_add(struct control *control, struct server *server)
 }
 
 void
-server_names_drop(struct control *control, const struct server *server)
+server_names_drop(struct server_names *sn, const struct server *server)
 {
-	name_drop_user(
-	    find_server_name(control->server_names.names, server), server);
+	name_drop_user(find_server_name(sn->names, server), server);
 }
 
 /* Logs the servers that wait for their first answer, even though no error has
  * occurred yet. */
 static void
-log_waiting(struct control *c)
+log_waiting(struct server_names *sn)
 {
-	struct server_names *sn = &c->server_names;
 	uint64_t now_ms = clock_now_ms();
 
-	model_for_each_server (s, c->instance.model)
+	model_for_each_server (s, sn->instance->model)
 		if (server_is_unresolved(s) &&
 		    burst_allows(&sn->errors, now_ms))
 			log_unresolved(s, find_server_name(sn->names, s));
 }
 
 void
-server_names_start(struct control *control)
+server_names_start(struct server_names *sn)
 {
-	struct server_names *sn = &control->server_names;
-	struct model *m = control->instance.model;
+	struct model *m = sn->instance->model;
 
 	if (!follow_resolver(sn, m->spec))
 		log_error("name servers could not be taken from [resolver] or "
@@ -472,21 +463,21 @@ server_names_start(struct control *control)
 	dns_wait(sn->dns, takeover_under_way()
 	                      ? takeover_wait_by_ms()
 	                      : clock_now_ms() + SERVER_NAMES_START_MS);
-	server_names_prepare(control, m);
+	server_names_prepare(sn, m);
 	model_for_each_backend (b, m)
 		backend_mark_changed(b);
 	model_update(m);
-	log_waiting(control);
-	server_names_commit(control);
+	log_waiting(sn);
+	server_names_commit(sn);
 }
 
 void
-server_names_warn(const struct control *control, struct changes *changes)
+server_names_warn(const struct server_names *sn, struct changes *changes)
 {
-	const struct names *names = control->server_names.names;
+	const struct names *names = sn->names;
 	unsigned n = 0;
 
-	model_for_each_server (s, control->instance.model)
+	model_for_each_server (s, sn->instance->model)
 		if (server_is_unresolved(s) && n++ < LOGGED_MAX)
 			changes_add(changes, true,
 			    "server %s/%s is in maintenance: its name '%s' is "
@@ -576,7 +567,7 @@ warn_of_named_loops(
 void
 server_names_check(const struct spec *spec, unsigned wait_ms, FILE *out)
 {
-	struct server_names sn = {.control = NULL};
+	struct server_names sn = {.instance = NULL};
 
 	if (make_names(&sn, NULL) && follow_resolver(&sn, spec)) {
 		want_names(sn.names, spec, true);
