@@ -14,8 +14,8 @@ accesstool.py leave ADDRESS fin|rst: connects and leaves.
 
 accesstool.py crowd ADDRESS COUNT [--source IP] [--proxy IP]: keeps COUNT
 connections open, which send nothing but the header; a connection that was ended
-is replaced.  Prints `ready` once COUNT connections were made; runs until a
-signal.
+is replaced, 500 a second at most: more would only take the CPUs.  Prints `ready`
+once COUNT connections were made; runs until a signal.
 
 accesstool.py rules COUNT SEED DIRECTORY: writes random rules for lfproxy and
 for nginx, COUNT lists of them: DIRECTORY/rules.N.ini and DIRECTORY/rules.N.conf.
@@ -127,6 +127,8 @@ def run_crowd(options):
             made += 1
             if made == options.count:
                 print("ready", flush=True)
+            if made > options.count:
+                time.sleep(0.002)
         for key, _ in crowd.select():
             if result(key.fileobj) != "served":
                 crowd.unregister(key.fileobj)
