@@ -112,22 +112,25 @@ pause() {
 }
 
 # wait_for SECONDS COMMAND...: until it succeeds, for three minutes at least:
-# others may use this machine.  Looks less often the longer it takes, for most looks
-# start processes.
+# others may use this machine.  Looks less often the longer it takes, and the
+# longer a look takes, for most looks start processes.
 wait_for() {
 	local seconds=$(($1 > 180 ? $1 : 180)) began=${EPOCHREALTIME/[.,]/}
-	local us
+	local us look_us looks=$began
 
 	shift
 	until "$@"; do
-		us=$((${EPOCHREALTIME/[.,]/} - began))
+		look_us=$((${EPOCHREALTIME/[.,]/} - looks))
+		us=$((looks + look_us - began))
 		if ((us > seconds * PATIENCE * 1000000)); then
 			fail "not within $((seconds * PATIENCE)) s: $*"
 			return 1
 		fi
 		us=$((us / 8 < 20000 ? 20000 : us / 8 > 100000 ? 100000 : us / 8))
-		printf -v us %06d "$us"
+		us=$((us < look_us ? look_us : us))
+		printf -v us %06d "$((us < 500000 ? us : 500000))"
 		pause "0.$us"
+		looks=${EPOCHREALTIME/[.,]/}
 	done
 }
 
