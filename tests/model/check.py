@@ -62,7 +62,7 @@ def run(directory, *command):
                           timeout=TIMEOUT_S)
 
 
-def search(model, flags, how, optimize="-O2"):
+def search(model, flags, how, optimize="-O1"):
     """Returns the number of errors, or None if the search did not come to an
     end, and what there is to say."""
     defines, options = how
