@@ -604,19 +604,3 @@ acl_list_find(const struct acl_list *list, const struct endpoint *client,
 		list_entry(list->content, false, &entry, ret);
 	return was_read || was_added;
 }
-
-void
-acl_list_memory(const struct acl_list *list, struct memory_use *use)
-{
-	memory_add_block(use, list);
-	memory_add_block(use, list->name);
-	if (list->content)
-		acl_content_memory(list->content, use);
-	if (list->added)
-		acl_content_memory(list->added, use);
-	if (list->gone)
-		acl_content_memory(list->gone, use);
-	for (unsigned i = 0; i < list->drafts.n; i++)
-		if (list->drafts.all[i])
-			acl_content_memory(list->drafts.all[i], use);
-}

@@ -20,7 +20,6 @@
 
 #include "acl/content.h"
 #include "base/err.h"
-#include "base/memory_use.h"
 #include "net/addr.h"
 
 struct acl_list;
@@ -209,8 +208,5 @@ bool acl_list_deleted_at(
  * there is none. */
 bool acl_list_find(const struct acl_list *list, const struct endpoint *client,
     struct acl_listed *ret);
-
-/* Adds the memory of the list to use. */
-void acl_list_memory(const struct acl_list *list, struct memory_use *use);
 
 #endif

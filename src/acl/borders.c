@@ -301,13 +301,3 @@ acl_borders_unref(struct acl_borders *borders)
 	free(borders->index);
 	free(borders);
 }
-
-void
-acl_borders_memory(const struct acl_borders *borders, struct memory_use *use)
-{
-	memory_add_block(use, borders);
-	memory_add_block(use, borders->hi);
-	memory_add_block(use, borders->lo);
-	memory_add_block(use, borders->samples);
-	memory_add_block(use, borders->index);
-}

@@ -26,7 +26,6 @@
 #include <sys/socket.h>
 
 #include "base/err.h"
-#include "base/memory_use.h"
 
 /* An address in host order: the upper and the lower 64 bits of IPv6.  IPv4 has
  * the upper 32 bits of hi. */
@@ -106,9 +105,5 @@ struct acl_borders *acl_borders_ref(struct acl_borders *borders);
 /* Drops a reference, and frees the borders with the last one.  NULL is allowed.
  */
 void acl_borders_unref(struct acl_borders *borders);
-
-/* Adds the memory of the borders to use. */
-void acl_borders_memory(
-    const struct acl_borders *borders, struct memory_use *use);
 
 #endif

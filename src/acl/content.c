@@ -413,17 +413,3 @@ acl_content_digest(const struct acl_content *content)
 {
 	return content->digest;
 }
-
-void
-acl_content_memory(const struct acl_content *content, struct memory_use *use)
-{
-	use->count += acl_content_entries(content);
-	memory_add_block(use, content);
-	memory_add_block(use, content->v4.all);
-	memory_add_block(use, content->v6.all);
-	memory_add_block(use, content->sources);
-	for (size_t i = 0; i < content->sources_n; i++)
-		memory_add_block(use, content->sources[i].name);
-	if (content->table)
-		acl_table_memory(content->table, use);
-}

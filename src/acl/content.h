@@ -125,8 +125,4 @@ uint64_t acl_content_digest(const struct acl_content *content);
 /* Returns a hash of all entries without their places, as they were then. */
 uint64_t acl_content_ranges_digest(const struct acl_content *content);
 
-/* Adds the memory of the content and its table to use. */
-void acl_content_memory(
-    const struct acl_content *content, struct memory_use *use);
-
 #endif

@@ -40,11 +40,3 @@ acl_table_has(const struct acl_table *table, const struct endpoint *peer)
 	return acl_borders_have(peer->family == AF_INET ? table->v4 : table->v6,
 	    acl_key_of(peer->family, peer->ip));
 }
-
-void
-acl_table_memory(const struct acl_table *table, struct memory_use *use)
-{
-	memory_add_block(use, table);
-	acl_borders_memory(table->v4, use);
-	acl_borders_memory(table->v6, use);
-}

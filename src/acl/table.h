@@ -8,7 +8,6 @@
 #include <stdbool.h>
 
 #include "acl/borders.h"
-#include "base/memory_use.h"
 #include "net/addr.h"
 
 /* A table, which never changes once it is made. */
@@ -29,8 +28,5 @@ void acl_table_free(struct acl_table *table);
 /* Returns whether the peer's address is in the table.  Any thread.  Never
  * blocks. */
 bool acl_table_has(const struct acl_table *table, const struct endpoint *peer);
-
-/* Adds the memory of the table to use. */
-void acl_table_memory(const struct acl_table *table, struct memory_use *use);
 
 #endif

@@ -264,25 +264,6 @@ admin_facts(const struct admin *admin, struct info_facts *ret_facts)
 		    admin_socket_clients(admin->sockets.all[i]));
 }
 
-/* Returns the memory of the clients, and that of the sockets with the audit
- * log. */
-static void
-admin_memory(const struct admin *admin, struct memory_use *ret_clients,
-    struct memory_use *ret_self)
-{
-	*ret_clients = (struct memory_use){.count = 0};
-	*ret_self = (struct memory_use){.count = admin->sockets.n};
-	memory_add_block(ret_self, admin);
-	memory_add_block(ret_self, admin->sockets.all);
-	admin_clients_memory(&admin->left, ret_clients);
-	for (size_t i = 0; i < admin->sockets.n; i++) {
-		const struct admin_socket *socket = admin->sockets.all[i];
-
-		memory_add_block(ret_self, socket);
-		admin_clients_memory(admin_socket_clients(socket), ret_clients);
-	}
-}
-
 /* Writes the answer to `show cli sockets`. */
 static void
 admin_list_sockets(const struct admin *admin, bool json, FILE *out)
@@ -307,9 +288,8 @@ admin_list_sockets(const struct admin *admin, bool json, FILE *out)
 
 /* -- life -- */
 
-static const struct admin_view admin_view = {.facts = admin_facts,
-    .memory = admin_memory,
-    .list_sockets = admin_list_sockets};
+static const struct admin_view admin_view = {
+    .facts = admin_facts, .list_sockets = admin_list_sockets};
 
 struct admin *
 admin_open(struct control *control, struct err *err)

@@ -398,19 +398,6 @@ admin_clients_close(struct list *clients)
 
 /* -- statistics -- */
 
-void
-admin_clients_memory(const struct list *clients, struct memory_use *use)
-{
-	list_for_each (node, clients) {
-		const struct client *c =
-		    container_of(node, struct client, node);
-
-		use->count++;
-		memory_add_block(use, c);
-		memory_add_block(use, c->answer.made);
-	}
-}
-
 unsigned
 admin_clients_count(const struct list *clients)
 {

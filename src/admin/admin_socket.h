@@ -10,7 +10,6 @@
 #include "commands/call.h"
 #include "base/err.h"
 #include "base/list.h"
-#include "base/memory_use.h"
 #include "config/diff.h"
 #include "model/spec.h"
 
@@ -74,9 +73,6 @@ const struct list *admin_socket_clients(const struct admin_socket *socket);
 
 /* Closes the clients in a list of admin_socket_leave. */
 void admin_clients_close(struct list *clients);
-
-/* Adds the memory of the clients in a list. */
-void admin_clients_memory(const struct list *clients, struct memory_use *use);
 
 /* Counts the clients in a list that still expect answers: a client that has
  * seen the end of its last answer does not count any more. */

@@ -140,17 +140,6 @@ events_forget(void)
 	events.added = events.own = events.last = 0;
 }
 
-struct memory_use
-events_memory(void)
-{
-	struct memory_use use = {.count = events_count(),
-	    .mapped = events_count() * sizeof(ring[0])};
-
-	for (size_t i = 0; i < events_count(); i++)
-		memory_add_block(&use, ring[i].texts);
-	return use;
-}
-
 size_t
 events_count(void)
 {

@@ -21,7 +21,6 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "base/memory_use.h"
 
 #define EVENTS_MAX       1000
 #define EVENT_TEXT_SIZE  440 /* at most, with the NUL; the rest is cut */
@@ -125,8 +124,5 @@ const char *event_name(enum event_kind kind);
 
 /* Finds a kind by its name.  Returns false if there is none. */
 bool event_find(const char *name, enum event_kind *ret_kind) MUST_CHECK;
-
-/* Returns the memory of the events kept. */
-struct memory_use events_memory(void);
 
 #endif

@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/memory_use.h"
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO };
 
@@ -132,9 +131,5 @@ uint64_t log_warnings(void);
 
 /* Returns how many lines all targets have dropped so far. */
 uint64_t log_dropped(void);
-
-/* Returns the memory of the targets, with their rings of lines that wait.  Runs
- * on the control thread. */
-struct memory_use log_memory(void);
 
 #endif

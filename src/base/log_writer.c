@@ -374,22 +374,6 @@ join_leaving(const struct timespec *until)
 	return !leaving;
 }
 
-struct memory_use
-log_memory(void)
-{
-	struct memory_use use = {.count = 0};
-
-	for (const struct log_target *t = &log_standard_error; t; t = t->next) {
-		if (!t->ring)
-			continue;
-		use.count++;
-		use.heap += ring_memory(t->ring);
-		if (t != &log_standard_error)
-			memory_add_block(&use, t);
-	}
-	return use;
-}
-
 void
 log_collect(void)
 {

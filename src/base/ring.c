@@ -8,7 +8,6 @@
 
 #include "base/atomics.h"
 #include "base/ensure.h"
-#include "base/memory_use.h"
 
 struct cell {
 	uint64_t turn; /* == position: free; == position + 1: filled */
@@ -48,12 +47,6 @@ ring_new(size_t cells, size_t size)
 	for (size_t i = 0; i < cells; i++)
 		cell_at(r, i)->turn = i;
 	return r;
-}
-
-uint64_t
-ring_memory(const struct ring *ring)
-{
-	return memory_of_block(ring) + memory_of_block(ring->cells);
 }
 
 void

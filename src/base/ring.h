@@ -17,8 +17,6 @@ struct ring;
 /* Makes a ring.  cells: a power of two, 2 or more.  size: that of a record.
  * Returns NULL when memory is short. */
 struct ring *ring_new(size_t cells, size_t size);
-/* Returns the bytes of heap memory that the ring takes. */
-uint64_t ring_memory(const struct ring *ring);
 /* Frees the ring. No thread may use it any more. */
 void ring_free(struct ring *ring);
 

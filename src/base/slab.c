@@ -57,15 +57,10 @@ slab_fini(struct slab *slab)
 	lock_fini(&slab->grow);
 }
 
-struct memory_use
-slab_memory(const struct slab *slab)
+uint64_t
+slab_mapped(const struct slab *slab)
 {
-	struct memory_use use = {.count = slab_used(slab),
-	    .mapped = slab_made(slab) / SLAB_CHUNK * chunk_size(slab)};
-
-	memory_add_block(&use, slab->chunks);
-	memory_add_block(&use, slab->next);
-	return use;
+	return slab_made(slab) / SLAB_CHUNK * chunk_size(slab);
 }
 
 static void *

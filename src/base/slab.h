@@ -17,7 +17,6 @@
 #include "base/atomics.h"
 #include "base/err.h"
 #include "base/lock.h"
-#include "base/memory_use.h"
 
 #define SLAB_CHUNK 64 /* objects in a chunk */
 
@@ -67,10 +66,10 @@ void slab_forget(struct slab *slab, uint32_t index);
  * thread. */
 void *slab_at(const struct slab *slab, uint32_t index);
 
-/* Returns the number of objects in use, and the bytes mapped for all objects
- * that were made.  Objects in pages of their own count in full, including pages
- * that were never touched or were forgotten. */
-struct memory_use slab_memory(const struct slab *slab);
+/* Returns the bytes mapped for all objects that were made.  Objects in pages of
+ * their own count in full, including pages that were never touched or were
+ * forgotten.  Any thread. */
+uint64_t slab_mapped(const struct slab *slab);
 
 /* Returns the number of objects that were ever made.  Indexes are less than
  * this.  Any thread. */

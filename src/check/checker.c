@@ -328,21 +328,6 @@ checker_clear_delays(struct checker *checker)
 	checker->schedule.delays = (struct check_delays){.started = 0};
 }
 
-struct memory_use
-checker_memory(const struct checker *checker)
-{
-	struct memory_use use = {.count = checker->n};
-
-	memory_add_block(&use, checker);
-	memory_add_block(&use, checker->entries);
-	for (size_t i = 0; i < checker->n; i++) {
-		memory_add_block(&use, checker->entries[i].check);
-		memory_add_block(&use, checker->entries[i].check->run);
-		memory_add_block(&use, checker->entries[i].check->talk);
-	}
-	return use;
-}
-
 void
 checker_free(struct checker *checker)
 {

@@ -20,7 +20,6 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "base/memory_use.h"
 #include "model/model.h"
 
 struct checker;
@@ -78,9 +77,5 @@ void checker_clear_delays(struct checker *checker);
 /* Frees the checker and ends running checks without a result.  Must not be
  * called from within a check's callback.  Accepts NULL. */
 void checker_free(struct checker *checker);
-
-/* Returns the memory of the checks and agents, and of the runs under way.
- * library_memory.h counts the memory of libraries. */
-struct memory_use checker_memory(const struct checker *checker);
 
 #endif

@@ -16,10 +16,8 @@
 void show_capacity_row(
     struct report *report, const struct capacity_row *row, int64_t now_s);
 
-/* Writes the memory of the process by kind of object, and the part of the heap
- * that no kind accounts for.  The caller ends the report. */
-void show_memory_put(struct report *report, const struct memory_rows *rows,
-    const struct memory_totals *totals);
+/* Writes the memory of the process.  The caller ends the report. */
+void show_memory_put(struct report *report, const struct memory_facts *facts);
 
 /* Runs a command with the arguments `[POOL] [json]`, which were checked: calls
  * put for the pool, or for all pools. */

@@ -63,19 +63,6 @@ event_handler_init(struct event_handler *handler,
 	return entered;
 }
 
-struct memory_use
-event_handler_memory(void)
-{
-	struct memory_use use = {.count = 0};
-
-	lock_acquire(&slots_lock);
-	use.count = slots;
-	for (uint32_t i = 0; i < PARTS && parts[i]; i++)
-		memory_add_block(&use, parts[i]);
-	lock_release(&slots_lock);
-	return use;
-}
-
 struct event_handler *
 event_handler_at(uint32_t slot)
 {

@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/memory_use.h"
 #include "lf/claim.h"
 #include "lf/handle.h"
 
@@ -126,9 +125,5 @@ event_handler_note(struct event_handler *handler, uint32_t note)
 	(void)claim_post(
 	    &handler->claim, claim_generation(&handler->claim), note);
 }
-
-/* Returns the number of assigned slots and the size of their table.  Any
- * thread. */
-struct memory_use event_handler_memory(void);
 
 #endif

@@ -23,7 +23,6 @@
 
 #include "base/err.h"
 #include "base/histogram.h"
-#include "base/memory_use.h"
 #include "lf/policy.h"
 #include "lf/pool_class.h"
 #include "lf/promotion.h"
@@ -328,13 +327,9 @@ void pool_status(struct pool *pool, struct pool_status *ret_status);
  * Closing and opening the shard does not set it back. */
 uint64_t pool_shard_busy_ns(const struct pool *pool, unsigned shard);
 
-/* Returns the memory of the threads, and of the shards with the pool itself.
- * Both are without the state of the upper layers. */
-void pool_memory(const struct pool *pool, struct memory_use *ret_threads,
-    struct memory_use *ret_shards);
-/* Returns the memory of the upper layers' per-thread state, which must be
- * blocks of malloc. */
-void pool_memory_local(const struct pool *pool, struct memory_use *ret_local);
+/* Returns the largest number of threads that there have been at once: each
+ * place is used again.  Runs on the control thread. */
+unsigned pool_places(const struct pool *pool);
 
 /* The state of a thread, for `show threads`. */
 struct thread_status {

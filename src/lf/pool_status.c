@@ -142,41 +142,10 @@ pool_shard_busy_ns(const struct pool *pool, unsigned shard)
 	return sum;
 }
 
-void
-pool_memory(const struct pool *pool, struct memory_use *ret_threads,
-    struct memory_use *ret_shards)
+unsigned
+pool_places(const struct pool *pool)
 {
-	struct memory_use threads = {.count = pool->places_n};
-	struct memory_use shards = {.count = pool->shards_made};
-
-	for (unsigned i = 0; i < pool->places_n; i++)
-		memory_add_block(&threads, pool->places[i]);
-	for (unsigned i = 0; i < pool->shards_made; i++) {
-		memory_add_block(&shards, pool->shards[i]);
-		/* Each implementation's struct begins with the public one, so
-		 * the pointer is that of its block. */
-		memory_add_block(&shards, pool->shards[i]->promotion);
-		memory_add_block(&shards, pool->shards[i]->set);
-	}
-	memory_add_block(&shards, pool);
-	memory_add_block(&shards, pool->name);
-	*ret_threads = threads;
-	*ret_shards = shards;
-}
-
-void
-pool_memory_local(const struct pool *pool, struct memory_use *ret_local)
-{
-	struct memory_use local = {.count = 0};
-
-	for (unsigned i = 0; i < pool->places_n; i++) {
-		/* A retiring thread frees its local state. */
-		if (pool_thread_state(pool->places[i]) != THREAD_RUNNING)
-			continue;
-		local.count++;
-		memory_add_block(&local, pool->places[i]->local);
-	}
-	*ret_local = local;
+	return pool->places_n;
 }
 
 bool

@@ -115,30 +115,6 @@ listeners_at(const struct listeners *listeners, size_t i)
 	return NULL;
 }
 
-static void
-add_memory(struct memory_use *use, const struct list *all)
-{
-	list_for_each (node, all) {
-		const struct listener *l = listener_of(node);
-
-		use->count++;
-		memory_add_block(use, l);
-		memory_add_block(use, l->frontend);
-		memory_add_block(use, l->acceptor);
-	}
-}
-
-struct memory_use
-listeners_memory(const struct listeners *listeners)
-{
-	struct memory_use use = {.count = 0};
-
-	memory_add_block(&use, listeners);
-	add_memory(&use, &listeners->all);
-	add_memory(&use, &listeners->spare);
-	return use;
-}
-
 void
 listeners_sample(struct listeners *listeners)
 {

@@ -12,7 +12,6 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "base/memory_use.h"
 #include "config/diff.h"
 #include "model/model.h"
 #include "pools/pools.h"
@@ -65,9 +64,6 @@ void listeners_shut(
  * one.  It is valid until the next change of the sockets. */
 const struct listener *listeners_at(
     const struct listeners *listeners, size_t i);
-
-/* Returns the memory of the sockets, and of the acceptors kept for reuse. */
-struct memory_use listeners_memory(const struct listeners *listeners);
 
 /* Adds a sample to each trend.  Called every TREND_STEP_S. */
 void listeners_sample(struct listeners *listeners);

@@ -21,7 +21,6 @@
 
 #include "base/err.h"
 #include "base/list.h"
-#include "base/memory_use.h"
 #include "config/diff.h"
 #include "loop/curl_loop.h"
 #include "loop/task_timer.h"
@@ -92,9 +91,6 @@ struct set_facts {
  * came.  Returns false after the last one. */
 bool sets_facts(
     const struct control *control, size_t i, struct set_facts *ret_facts);
-
-/* Adds the memory of the sets and of their reports. */
-void sets_memory(const struct control *control, struct memory_use *use);
 
 /* Reads the files of the spec's sets, for `lfproxy -t`, and writes a warning
  * for each file that cannot be read and each member that could not be used. */

@@ -68,46 +68,6 @@ sets_facts(const struct control *control, size_t i, struct set_facts *ret_facts)
 	return false;
 }
 
-static void
-members_memory(const struct set_members *members, struct memory_use *use)
-{
-	memory_add_block(use, members->all);
-	for (size_t i = 0; i < members->n; i++) {
-		const struct set_member *m = &members->all[i];
-
-		memory_add_block(use, m->key);
-		memory_add_block(use, m->address);
-		memory_add_block(use, m->options);
-		memory_add_block(use, m->note);
-		memory_add_block(use, m->former_options);
-		memory_add_block(use, m->why);
-	}
-}
-
-void
-sets_memory(const struct control *control, struct memory_use *use)
-{
-	list_for_each (node, &control->sets.sets) {
-		const struct server_set *set =
-		    container_of(node, struct server_set, node);
-
-		use->count++;
-		memory_add_block(use, set);
-		memory_add_block(use, set->backend);
-		memory_add_block(use, set->prefix);
-		members_memory(&set->members, use);
-	}
-	list_for_each (node, &control->sets.sources) {
-		const struct set_source *source =
-		    container_of(node, struct set_source, node);
-
-		memory_add_block(use, source);
-		memory_add_block(use, source->what.source);
-		memory_add_block(use, source->report);
-		memory_add_block(use, source->error);
-	}
-}
-
 /* -- lfproxy -t -- */
 
 static void

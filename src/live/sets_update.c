@@ -11,6 +11,7 @@
 #include "live/transition.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The most changes of one report that become events, so that other events are

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "loop/library_memory.h"
-
 struct curl_loop {
 	struct ev_loop *loop;
 	CURLM *multi;
@@ -109,7 +107,7 @@ curl_loop_new(struct ev_loop *loop, struct curl_loop **ret_curl)
 {
 	struct curl_loop *curl = calloc(1, sizeof(*curl));
 
-	if (!curl || !library_curl_init()) {
+	if (!curl || curl_global_init(CURL_GLOBAL_SSL) != CURLE_OK) {
 		free(curl);
 		return -ENOMEM;
 	}

@@ -315,11 +315,3 @@ rules_free(struct rules *rules)
 		free(rules->steps[i].names);
 	free(rules);
 }
-
-void
-rules_memory(const struct rules *rules, struct memory_use *use)
-{
-	memory_add_block(use, rules);
-	for (size_t i = 0; rules && i < rules->n; i++)
-		memory_add_block(use, rules->steps[i].names);
-}

@@ -83,7 +83,4 @@ unsigned rules_facts(const struct rules *rules);
 uint64_t rules_protocols(
     const struct rules *rules, const uint8_t *list, size_t size);
 
-/* Adds the memory of the rules.  NULL is allowed.  Control thread. */
-void rules_memory(const struct rules *rules, struct memory_use *use);
-
 #endif

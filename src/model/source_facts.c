@@ -188,19 +188,3 @@ source_table_totals(
 	}
 	*ret_totals = sum;
 }
-
-void
-source_table_memory(struct source_table *table, struct memory_use *use)
-{
-	use->count++;
-	memory_add_block(use, table);
-	for (uint32_t i = 0; i < table->shards_n; i++) {
-		struct source_shard *s = &table->shards[i];
-
-		lock_acquire(&s->lock);
-		use->mapped += (uint64_t)s->made *
-		               (sizeof(struct source_entry) + table->more_size +
-		                   sizeof(uint32_t));
-		lock_release(&s->lock);
-	}
-}

@@ -7,7 +7,6 @@
 #ifndef MODEL_SOURCE_FACTS_H
 #define MODEL_SOURCE_FACTS_H
 
-#include "base/memory_use.h"
 #include "model/source_table.h"
 
 /* The present values of an entry, a copy. */
@@ -73,8 +72,5 @@ bool source_table_remove(
  * the totals are not those of one moment. */
 void source_table_totals(
     struct source_table *table, struct source_totals *ret_totals);
-
-/* Adds the memory of the table to use: that of entries that were ever used. */
-void source_table_memory(struct source_table *table, struct memory_use *use);
 
 #endif

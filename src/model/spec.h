@@ -17,7 +17,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/memory_use.h"
 #include "base/name_table.h"
 #include "model/spec_access.h"
 #include "model/spec_backend.h"
@@ -98,9 +97,5 @@ void spec_adopt_tls(struct spec *spec, const struct spec *old);
 
 /* Frees the spec and all that it owns.  NULL is allowed. */
 void spec_free(struct spec *spec);
-
-/* Adds the memory of the spec to use, without that of regular expressions and
- * certificates. */
-void spec_memory(const struct spec *spec, struct memory_use *use);
 
 #endif

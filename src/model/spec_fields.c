@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The pointers of the spec, in tables: how the spec is copied, freed and
- * measured.  Plain values need no row.  See spec.h.
+ * The pointers of the spec, in tables: how the spec is copied and freed.
+ * Plain values need no row.  See spec.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -206,7 +206,7 @@ static const struct field spec_fields[] = {
     PART(spec, lists_index, index_fields),
     PART(spec, resolver, resolver_fields), END};
 
-enum visit_kind { VISIT_COPY, VISIT_FREE, VISIT_MEASURE };
+enum visit_kind { VISIT_COPY, VISIT_FREE };
 
 /* The operations on all fields of an object. */
 struct visit {
@@ -216,24 +216,13 @@ struct visit {
 	 * visit goes on, so that the copy can be freed.  Only texts, patterns
 	 * and arrays can be copied. */
 	bool ok;
-	struct memory_use *use; /* VISIT_MEASURE */
 };
-
-/* Frees the block or counts it. */
-static void
-visit_block(const struct visit *v, void *block)
-{
-	if (v->kind == VISIT_MEASURE)
-		memory_add_block(v->use, block);
-	else
-		free(block);
-}
 
 static void
 visit_text(struct visit *v, char **text)
 {
-	if (v->kind != VISIT_COPY) {
-		visit_block(v, *text);
+	if (v->kind == VISIT_FREE) {
+		free(*text);
 	} else if (*text) {
 		*text = strdup(*text);
 		v->ok &= *text != NULL;
@@ -245,23 +234,10 @@ visit_pattern(struct visit *v, struct pattern *pattern)
 {
 	struct pattern from = *pattern;
 
-	if (v->kind == VISIT_COPY) {
+	if (v->kind == VISIT_COPY)
 		v->ok &= pattern_copy(&from, pattern);
-	} else if (v->kind == VISIT_FREE) {
+	else
 		pattern_fini(pattern);
-	} else {
-		memory_add_block(v->use, pattern->text);
-		memory_add_block(v->use, pattern->bytes);
-	}
-}
-
-static void
-visit_content(const struct visit *v, struct acl_content *content)
-{
-	if (v->kind == VISIT_FREE)
-		acl_content_free(content);
-	else if (content)
-		acl_content_memory(content, v->use);
 }
 
 static void visit_fields(
@@ -288,8 +264,8 @@ visit_array(struct visit *v, char *object, const struct field *f)
 	}
 	for (size_t i = 0; f->fields && i < *n; i++)
 		visit_fields(v, array + i * f->size, f->fields);
-	if (v->kind != VISIT_COPY)
-		visit_block(v, array);
+	if (v->kind == VISIT_FREE)
+		free(array);
 }
 
 /* Visits an array of pointers. */
@@ -302,12 +278,12 @@ visit_pointers(struct visit *v, char *object, const struct field *f)
 	for (size_t i = 0; i < n; i++) {
 		if (array[i])
 			visit_fields(v, array[i], f->fields);
-		visit_block(v, array[i]);
+		free(array[i]);
 	}
-	visit_block(v, array);
+	free(array);
 }
 
-/* Visits an object that others may refer to as well. */
+/* Visits an object that is never copied. */
 static void
 visit_shared(const struct visit *v, enum field_kind kind, void *object)
 {
@@ -317,8 +293,10 @@ visit_shared(const struct visit *v, enum field_kind kind, void *object)
 		trust_free(object);
 	else if (kind == FIELD_CONTEXT)
 		tls_context_unref(object);
-	else
+	else if (kind == FIELD_RECIPE)
 		acl_recipe_unref(object);
+	else
+		acl_content_free(object);
 }
 
 static void
@@ -331,8 +309,6 @@ visit_fields(struct visit *v, void *object, const struct field *fields)
 			visit_text(v, at);
 		else if (f->kind == FIELD_PATTERN)
 			visit_pattern(v, at);
-		else if (f->kind == FIELD_CONTENT)
-			visit_content(v, *(struct acl_content **)at);
 		else if (f->kind == FIELD_STRUCT)
 			visit_fields(v, at, f->fields);
 		else if (f->kind == FIELD_ARRAY)
@@ -472,15 +448,4 @@ spec_free(struct spec *spec)
 		return;
 	free_fields(spec, spec_fields);
 	free(spec);
-}
-
-void
-spec_memory(const struct spec *spec, struct memory_use *use)
-{
-	struct spec fields = *spec;
-	struct visit v = {.kind = VISIT_MEASURE, .use = use};
-
-	use->count++;
-	memory_add_block(use, spec);
-	visit_fields(&v, &fields, spec_fields);
 }

@@ -73,6 +73,40 @@ system_resident(uint64_t *ret_bytes)
 	return true;
 }
 
+static bool
+read_kib(const char *text, const char *name, uint64_t *ret_bytes)
+{
+	const char *at = strstr(text, name);
+
+	if (!at)
+		return false;
+	*ret_bytes = strtoull(at + strlen(name), NULL, 10) * 1024;
+	return true;
+}
+
+bool
+system_memory_read(const char *text, struct system_memory *ret_memory)
+{
+	struct system_memory m;
+
+	if (!read_kib(text, "\nVmRSS:", &m.resident) ||
+	    !read_kib(text, "\nVmHWM:", &m.peak) ||
+	    !read_kib(text, "\nRssAnon:", &m.anonymous) ||
+	    !read_kib(text, "\nVmSwap:", &m.swapped))
+		return false;
+	*ret_memory = m;
+	return true;
+}
+
+bool
+system_memory(struct system_memory *ret_memory)
+{
+	char text[4096];
+
+	return read_proc_file("/proc/self/status", text, sizeof(text)) &&
+	       system_memory_read(text, ret_memory);
+}
+
 #define SKIP_4 " %*s %*s %*s %*s"
 
 /* The name of the program may contain any character, so the search for its end

@@ -23,6 +23,15 @@ bool system_descriptors(uint64_t *ret_n);
 /* Gets the bytes of this process that are in memory. */
 bool system_resident(uint64_t *ret_bytes);
 
+struct system_memory {
+	uint64_t resident, peak, anonymous, swapped; /* bytes */
+};
+/* Gets the memory of this process.  /proc/self/smaps_rollup, which has more, is
+ * not read: the kernel walks all pages for it, a millisecond for 30 MiB. */
+bool system_memory(struct system_memory *ret_memory);
+/* Gets it from text in the format of /proc/PID/status.  For tests. */
+bool system_memory_read(const char *text, struct system_memory *ret_memory);
+
 struct system_process {
 	uint64_t threads, virtual_bytes, resident_bytes;
 };

@@ -388,17 +388,3 @@ closed_walk_lost_ns(const struct closed_walk *walk)
 {
 	return walk->lost_ns;
 }
-
-struct memory_use
-closed_rings_memory(const struct closed_rings *rings)
-{
-	struct memory_use use = {.count = 0};
-
-	for (const struct closed_ring *ring = atomic_load_acquire(&rings->all);
-	     ring; ring = ring->next) {
-		use.count++;
-		memory_add_block(&use, ring);
-		memory_add_block(&use, atomic_load_relaxed(&ring->cells));
-	}
-	return use;
-}

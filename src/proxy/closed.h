@@ -22,7 +22,6 @@
 
 #include "base/atomics.h"
 #include "base/err.h"
-#include "base/memory_use.h"
 #include "lf/handle.h"
 #include "net/addr.h"
 #include "net/tcp_facts.h"
@@ -104,9 +103,6 @@ void closed_rings_fini(struct closed_rings *rings);
  * false when memory is short; some rings then keep no records. */
 bool closed_rings_resize(
     struct closed_rings *rings, uint32_t keep, struct grace *grace) MUST_CHECK;
-
-/* Returns the number of rings and their memory. */
-struct memory_use closed_rings_memory(const struct closed_rings *rings);
 
 /* Takes a free ring, or makes one, for a thread that starts.  Returns NULL when
  * memory is short. */

@@ -347,12 +347,3 @@ failure_kind_example(const struct failure_kind *kind, unsigned i)
 	           ? &kind->examples[(n - 1 - i) % FAILURES_EXAMPLES]
 	           : NULL;
 }
-
-struct memory_use
-failures_memory(const struct failures *failures)
-{
-	struct memory_use use = {.count = atomic_load_relaxed(&failures->used)};
-
-	memory_add_block(&use, failures->cells);
-	return use;
-}

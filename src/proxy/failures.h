@@ -21,7 +21,6 @@
 
 #include "base/list.h"
 #include "base/lock.h"
-#include "base/memory_use.h"
 #include "base/time_counts.h"
 #include "proxy/closed.h"
 
@@ -98,8 +97,5 @@ const char *failure_kind_name(
  * fewer. */
 const struct closed_session *failure_kind_example(
     const struct failure_kind *kind, unsigned i);
-
-/* Returns the memory of the cells in use. */
-struct memory_use failures_memory(const struct failures *failures);
 
 #endif

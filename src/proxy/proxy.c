@@ -107,27 +107,6 @@ proxy_numbers_end(const struct proxy *proxy)
 	return proxy->first_number + numbers_size(proxy);
 }
 
-void
-proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory)
-{
-	struct proxy_memory *m = ret_memory;
-	uint32_t made = slab_made(&proxy->sessions);
-	uint64_t used = atomic_load_relaxed(&proxy->pending_pool.used);
-
-	m->sessions = slab_memory(&proxy->sessions);
-	m->inspections = slab_memory(&proxy->inspections);
-	m->bandwidth = slab_memory(&proxy->pacer.records);
-	m->deadlines = (struct memory_use){
-	    .count = made, .mapped = made * sizeof(uint64_t)};
-	/* An upper bound: memory is touched only as far as buffers were filled.
-	 */
-	m->pending_pool = slab_memory(&proxy->pending_pool.slab);
-	m->pending_pool.mapped = used * proxy->pending_pool.slab.options.size;
-	m->closed = closed_rings_memory(&proxy->closed);
-	m->talkers = talkers_memory(&proxy->talkers);
-	m->failures = failures_memory(&proxy->failures);
-}
-
 bool
 proxy_thread_init(struct pool_thread *self, void *proxy)
 {

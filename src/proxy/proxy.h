@@ -153,14 +153,6 @@ proxy_thread_of(const struct pool_thread *self)
 	return self->local;
 }
 
-/* The memory of each kind of object. */
-struct proxy_memory {
-	struct memory_use sessions, inspections, deadlines, pending_pool,
-	    closed, failures, bandwidth, talkers;
-};
-/* Reads how much memory is in use.  Runs on the control thread. */
-void proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory);
-
 /* Returns how many sessions exist now.  Any thread. */
 static inline uint32_t
 proxy_sessions(const struct proxy *proxy)

@@ -257,10 +257,3 @@ talkers_find(const struct talkers *talkers, enum talkers_kind by,
 		look_at_shard(top, &v);
 	}
 }
-
-struct memory_use
-talkers_memory(const struct talkers *talkers)
-{
-	return (struct memory_use){.count = talkers->shards ? 1 : 0,
-	    .mapped = talkers->shards ? MEMORY_SIZE : 0};
-}

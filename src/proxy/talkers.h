@@ -19,7 +19,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/memory_use.h"
 #include "net/addr.h"
 
 #define TALKERS_SHARDS    64u
@@ -72,8 +71,5 @@ void talkers_find(const struct talkers *talkers, enum talkers_kind by,
 
 /* Writes `10.0.0.1`, `2001:db8::/64` or `unix`.  Returns out. */
 const char *talker_text(uint64_t key, char out[TALKER_TEXT_SIZE]);
-
-/* Returns how much memory is in use, at most. */
-struct memory_use talkers_memory(const struct talkers *talkers);
 
 #endif

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/memory_use.h"
 #include "live/control.h"
 
 struct admin;
@@ -17,8 +16,6 @@ struct info_facts;
 /* Functions of admin/admin.h, for folders that must not depend on it. */
 struct admin_view {
 	void (*facts)(const struct admin *admin, struct info_facts *ret_facts);
-	void (*memory)(const struct admin *admin,
-	    struct memory_use *ret_clients, struct memory_use *ret_self);
 	void (*list_sockets)(const struct admin *admin, bool json, FILE *out);
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * OpenSSL's memory: counted, and private keys kept out of core dumps.
+ * OpenSSL's memory: private keys are kept out of core dumps, and failed
+ * allocations are counted.
  *
  * Between tls_memory_protect and tls_memory_unprotect, allocations of a thread
  * are made in a separate area, which core dumps leave out (MADV_DONTDUMP); all
@@ -13,17 +14,18 @@
  * wipes; the secrets of sessions; and texts that the caller has brought.
  * OpenSSL's own secure heap does not suit: it fails when it is full instead of
  * falling back, has one lock for all threads, and every handshake would take
- * that lock for its ephemeral key.
+ * that lock for its ephemeral key.  A process without any core dump
+ * (PR_SET_DUMPABLE) does not suit either: a crash would leave nothing to
+ * examine, and its own user could not attach a debugger or a profiler, nor read
+ * /proc/PID.
  */
 #ifndef TLS_MEMORY_H
 #define TLS_MEMORY_H
 
 #include <stdint.h>
 
-#include "base/memory_use.h"
-
-/* Starts counting.  To be called before any other function of OpenSSL, and of
- * libraries that use it; otherwise nothing is counted or protected. */
+/* To be called before any other function of OpenSSL, and of libraries that use
+ * it; otherwise nothing is protected or counted. */
 void tls_memory_init(void);
 
 /* Protects the calling thread's allocations until tls_memory_unprotect.  Pairs
@@ -36,9 +38,5 @@ void tls_memory_unprotect(void);
  * call of OpenSSL that fails while the number grows lacks memory, whatever
  * error it reports. */
 uint64_t tls_memory_failures_here(void);
-
-/* Returns the memory that OpenSSL uses.  The protected area counts as mapped.
- * Any thread. */
-struct memory_use tls_memory_use(void);
 
 #endif

@@ -13,7 +13,6 @@
 
 #include "base/atomics.h"
 #include "base/lock.h"
-#include "base/memory_use.h"
 
 #define SLICE_BITS 16
 #define SLICE_SIZE ((size_t)1 << SLICE_BITS)
@@ -36,7 +35,6 @@ static bool area_failed;
 static size_t slices_used;
 static uint8_t bits[SLICES]; /* of the size of a slice's blocks */
 static struct free_block *free_blocks[CLASSES];
-static uint64_t blocks_given;
 
 /* Reserves the area.  Caller holds the lock. */
 static bool
@@ -103,7 +101,6 @@ tls_memory_area_malloc(size_t size)
 	if (area_reserve() && (free_blocks[class] || slices_take(class))) {
 		block = free_blocks[class];
 		free_blocks[class] = block->next;
-		blocks_given++;
 	}
 	lock_release(&area_lock);
 	return block;
@@ -128,15 +125,5 @@ tls_memory_area_free(void *block)
 	lock_acquire_leaf(&area_lock);
 	freed->next = free_blocks[class];
 	free_blocks[class] = freed;
-	blocks_given--;
-	lock_release(&area_lock);
-}
-
-void
-tls_memory_area_use(struct memory_use *use)
-{
-	lock_acquire_leaf(&area_lock);
-	use->count += blocks_given;
-	use->mapped += slices_used << SLICE_BITS;
 	lock_release(&area_lock);
 }

@@ -15,8 +15,6 @@
 
 #define TLS_MEMORY_AREA_SIZE ((size_t)512 << 20)
 
-struct memory_use;
-
 /* The start of the area; NULL: there is none yet.  Read by
  * tls_memory_area_has. */
 extern char *tls_memory_area;
@@ -40,8 +38,5 @@ size_t tls_memory_area_size(const void *block);
 
 /* Wipes and frees a block of the area. */
 void tls_memory_area_free(void *block);
-
-/* Adds the blocks to use, and the pages as mapped memory. */
-void tls_memory_area_use(struct memory_use *use);
 
 #endif

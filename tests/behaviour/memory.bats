@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# show memory: what lfproxy's memory goes to, and what is not explained; and
-# that it, explain and show capacity do not hold up the control loop.
+# show memory: what lfproxy's memory goes to; and that it, explain and show
+# capacity do not hold up the control loop.
 
 load helpers
 
@@ -48,21 +48,22 @@ hold() {
 }
 
 # bats test_tags=onethread, covered
-@test "memory: most of the heap is named, the rest is shown" {
-	local named heap rest
+@test "memory: the heap grows with the configuration and is given back" {
+	local before
 
 	start_app a
-	start_app b
-	BACKEND='check = http path=/ interval=100ms timeout=20s' web a b
-	wait_for 10 memory_at_least heap curl 1000
-	read -r named heap rest < <(ctl show memory json | python3 -c '
-import json, sys
-x = json.load(sys.stdin)
-assert x["named_heap"] == sum(r["heap"] for r in x["rows"])
-print(x["named_heap"], x["heap"], x["unexplained_heap"])')
-	[ "$heap" -gt 0 ] || skip "this malloc does not tell what is in use"
-	equal "the sum" "$heap" $((named + rest))
-	((rest < heap / 5)) || fail "$rest of $heap are not explained"
+	web a
+	before=$(memory heap)
+	((before > 0)) || skip "this malloc does not tell what is in use"
+	for i in {1..2000}; do
+		echo "server = s$i 127.0.0.1:1"
+	done >>"$T/lfproxy.ini"
+	ctl reload
+	((($(memory heap) > before + 1000000)))
+	sed -i '/^server = s[0-9]/d' "$T/lfproxy.ini"
+	ctl reload
+	shrunk() { [ "$(memory heap)" -lt $((before + 500000)) ]; }
+	wait_for 20 shrunk
 }
 
 @test "memory: resident is the kernel's figure" {
@@ -73,6 +74,7 @@ print(x["named_heap"], x["heap"], x["unexplained_heap"])')
 	resident=$(($(memory resident) / 1024))
 	((resident > $(rss_kib) * 2 / 3 && resident < $(rss_kib) * 3 / 2)) ||
 	    fail "$resident KiB said, $(rss_kib) KiB seen"
+	(($(memory anonymous) > 0 && $(memory anonymous) < resident * 1024))
 }
 
 # bats test_tags=covered
@@ -88,7 +90,6 @@ print(x["named_heap"], x["heap"], x["unexplained_heap"])')
 	wait_for 10 memory_is count sessions 70
 	# Two chunks of 64.
 	((($(memory mapped sessions) >= 128 * 384)))
-	equal "deadlines" 1024 "$(memory mapped 'session deadlines')"
 	equal "former models" 0 "$(memory count 'former models')"
 	echo 'timeout_queue = 7s' >>"$T/lfproxy.ini"
 	ctl reload
@@ -121,14 +122,13 @@ print(x["named_heap"], x["heap"], x["unexplained_heap"])')
 }
 
 # bats test_tags=onethread, covered
-@test "memory: text and JSON have the same rows, one of them the client" {
+@test "memory: text and JSON have the same rows" {
 	start_app a
 	web a
 	equal "rows" "$(ctl show memory | grep -vcE \
-	    '^(#|named|not explained|heap in use|resident)')" \
+	    '^(#|heap in use|resident|  at most|swapped out)')" \
 	    "$(ctl show memory json | python3 -c 'import json, sys
 print(len(json.load(sys.stdin)["rows"]))')"
-	equal "clients" 1 "$(memory count 'admin clients')"
 	run -1 ctl show memory all
 	[[ $output == *"Unexpected argument 'all'; the usage is: [json]"* ]]
 }
@@ -166,6 +166,6 @@ longest() {
 		us=$(longest $i)
 		echo "$i: $us us"
 		((us < 1000 * PATIENCE)) || fail "$i: $us us"
-		equal "$i" 1 $(($(wc -l <"$T/answer") > 20))
+		equal "$i" 1 $(($(wc -l <"$T/answer") > 5))
 	done
 }

@@ -53,7 +53,7 @@ a_chunk_holds_nothing_but_objects(void **state)
 	(void)state;
 	assert_int_equal(slab_init(&slab, &options), 0);
 	assert_non_null(slab_take(&slab, &index));
-	assert_int_equal(slab_memory(&slab).mapped, 64 * 448);
+	assert_int_equal(slab_mapped(&slab), 64 * 448);
 	slab_fini(&slab);
 }
 

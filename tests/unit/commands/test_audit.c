@@ -3,6 +3,7 @@
  */
 #include "commands/fixture.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -132,6 +132,24 @@ the_lowest_limit_of_all_groups_above_counts(void **state)
 }
 
 static void
+memory_is_read_by_name(void **state)
+{
+	struct system_memory m;
+
+	(void)state;
+	assert_true(system_memory_read(
+	    "Name:\tlfproxy\nVmPeak:\t 9000 kB\nVmHWM:\t 3000 kB\n"
+	    "VmRSS:\t 2040 kB\nRssAnon:\t 104 kB\nRssFile:\t 1936 kB\n"
+	    "VmSwap:\t 8 kB\n",
+	    &m));
+	assert_int_equal(m.resident, 2040 * 1024);
+	assert_int_equal(m.peak, 3000 * 1024);
+	assert_int_equal(m.anonymous, 104 * 1024);
+	assert_int_equal(m.swapped, 8 * 1024);
+	assert_false(system_memory_read("\nVmRSS: 1 kB\n", &m));
+}
+
+static void
 this_process_has_memory_and_descriptors(void **state)
 {
 	uint64_t before, after, bytes;
@@ -189,6 +207,7 @@ main(void)
 	    cmocka_unit_test(a_counter_is_found_by_its_name_alone),
 	    cmocka_unit_test(reserved_ports_are_none_to_be_used),
 	    cmocka_unit_test(the_lowest_limit_of_all_groups_above_counts),
+	    cmocka_unit_test(memory_is_read_by_name),
 	    cmocka_unit_test(this_process_has_memory_and_descriptors),
 	    cmocka_unit_test(facts_of_a_process_follow_its_name),
 	    cmocka_unit_test(facts_of_this_process_are_read),

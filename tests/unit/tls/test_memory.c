@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * OpenSSL's memory is counted, and no private key is in what a core dump has.
+ * No private key is in what a core dump has.
  */
 #include "fixture.h"
 
@@ -7,107 +7,31 @@
 #include <sys/wait.h>
 
 #include "tls/memory.h"
-
-/* -- Counting -- */
-
-static void
-openssl_is_counted_from_the_first_block_on(void **state)
-{
-	char text[5000] = {0};
-	struct memory_use before, with;
-	BIO *bio = BIO_new(BIO_s_mem()); /* and whatever is made once */
-
-	BIO_free(bio);
-	before = tls_memory_use();
-	assert_true(before.count > 0);
-	bio = BIO_new(BIO_s_mem());
-	assert_int_equal(BIO_write(bio, text, sizeof(text)), sizeof(text));
-	with = tls_memory_use();
-	assert_true(with.heap >= before.heap + sizeof(text));
-	/* Grown by realloc. */
-	for (int i = 0; i < 20; i++)
-		BIO_write(bio, text, sizeof(text));
-	assert_int_equal(tls_memory_use().count, with.count);
-	assert_true(tls_memory_use().heap >= before.heap + 21 * sizeof(text));
-	BIO_free(bio);
-	with = tls_memory_use();
-	assert_int_equal(with.count, before.count);
-	assert_int_equal(with.heap, before.heap);
-}
-
-struct hand_over {
-	void *blocks[100];
-};
-
-static void *
-take_blocks(void *arg)
-{
-	struct hand_over *blocks = arg;
-
-	for (size_t i = 0; i < UNIT_N(blocks->blocks); i++)
-		blocks->blocks[i] = OPENSSL_malloc(1000 + i);
-	return NULL;
-}
-
-static void *
-free_blocks(void *arg)
-{
-	struct hand_over *blocks = arg;
-
-	for (size_t i = 0; i < UNIT_N(blocks->blocks); i++)
-		OPENSSL_free(blocks->blocks[i]);
-	return NULL;
-}
-
-static void
-blocks_may_be_freed_by_another_thread(void **state)
-{
-	struct memory_use before = tls_memory_use();
-
-	/* More threads, one after the other, than there are places. */
-	for (int i = 0; i < 300; i++) {
-		struct hand_over blocks;
-		pthread_t thread;
-
-		assert_int_equal(
-		    pthread_create(&thread, NULL, take_blocks, &blocks), 0);
-		pthread_join(thread, NULL);
-		assert_int_equal(tls_memory_use().count,
-		    before.count + UNIT_N(blocks.blocks));
-		assert_int_equal(
-		    pthread_create(&thread, NULL, free_blocks, &blocks), 0);
-		pthread_join(thread, NULL);
-	}
-	assert_int_equal(tls_memory_use().count, before.count);
-	assert_int_equal(tls_memory_use().heap, before.heap);
-}
+#include "tls/memory_area.h"
 
 static void
 protected_blocks_grow_and_come_back(void **state)
 {
-	struct memory_use before, after;
+	const void *first = NULL;
 
 	for (int round = 0; round < 2; round++) {
 		char *block;
 
-		if (round == 1)
-			before = tls_memory_use();
 		tls_memory_protect();
 		block = OPENSSL_malloc(20);
 		strcpy(block, "private");
 		tls_memory_unprotect();
+		if (round == 0)
+			first = block;
+		assert_ptr_equal(block, first);
 		for (size_t n = 20; n < 300000; n = 2 * n + 1) {
 			block = OPENSSL_realloc(block, n);
 			assert_non_null(block);
+			assert_true(tls_memory_area_has(block));
 			assert_string_equal(block, "private");
 		}
 		OPENSSL_free(block);
 	}
-	after = tls_memory_use();
-	assert_int_equal(after.count, before.count);
-	assert_int_equal(after.heap, before.heap);
-	assert_int_equal(after.mapped, before.mapped);
-	assert_true(after.mapped > 0);
 }
 
 /* -- Core dumps -- */
@@ -294,8 +218,6 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    FIXTURE_TEST(keys_are_only_in_memory_that_is_not_dumped),
-	    FIXTURE_TEST(openssl_is_counted_from_the_first_block_on),
-	    FIXTURE_TEST(blocks_may_be_freed_by_another_thread),
 	    FIXTURE_TEST(protected_blocks_grow_and_come_back),
 	};
 
