@@ -11,7 +11,6 @@
 #include "base/fault.h"
 #include "commands/commands.h"
 #include "commands/listing.h"
-#include "config/values.h"
 #include "listeners/listener.h"
 #include "listeners/listeners.h"
 #include "model/rules.h"
@@ -31,9 +30,9 @@ struct explain_request {
 struct explaining {
 	struct listing listing;
 	struct explain_request request;
-	size_t next;          /* index of the next frontend */
-	struct explained now; /* without e: none is under way */
-	size_t server;        /* index of the next one of now */
+	size_t next;            /* index of the next frontend */
+	struct explanation now; /* frontend NULL: none is under way */
+	size_t server;          /* index of the next one of now */
 };
 
 /* -- where the client comes in -- */
@@ -145,51 +144,24 @@ find_certs(const struct frontend *f, const struct explain_request *r)
 	return certs;
 }
 
-static void
-explained_fini(struct explained *x)
-{
-	free(x->frontend);
-	free(x->certs);
-	free(x->rule);
-	explanation_free(x->e);
-	*x = (struct explained){.e = NULL};
-}
-
-/* Notes the rule that matches.  Returns false when memory is short. */
-static bool
-note_rule_place(struct explained *x, const struct frontend *f)
-{
-	const struct shown shown = {.key = key_find(SECTION_FRONTEND, "route"),
-	    .object = f->spec,
-	    .spec = f->model->spec,
-	    .nth = x->e->sni.index};
-	char text[VALUE_TEXT_SIZE];
-
-	if (!x->e->sni.matches)
-		return true;
-	x->rule = value_print(&shown, text) ? strdup(text) : NULL;
-	return x->rule;
-}
-
-/* Begins the part about the frontend.  Returns false when memory is short. */
+/* Explains the frontend and writes the head.  Returns false when memory is
+ * short. */
 static bool
 explain_frontend(
     struct explaining *x, struct control *control, const struct frontend *f)
 {
 	struct explained_client client = client_at(control, f, &x->request);
+	char *certs;
 
+	if (fault_fails(FAULT_ANSWER) || !explanation_make(f, &client, &x->now))
+		return false;
+	certs = find_certs(f, &x->request);
+	explained_put_head(&x->listing.report,
+	    &(struct explained){x->request.source, &client, certs, &x->now},
+	    control);
+	free(certs);
 	x->server = 0;
-	x->now = (struct explained){.frontend = strdup(f->spec->name),
-	    .admin = f->state->admin,
-	    .draining = control_draining(control),
-	    .accept_block = acceptor_block(control_proxy(control), f),
-	    .certs = find_certs(f, &x->request),
-	    .e =
-	        fault_fails(FAULT_ANSWER) ? NULL : explanation_new(f, &client)};
-	if (x->now.frontend && x->now.e && note_rule_place(&x->now, f))
-		return true;
-	explained_fini(&x->now);
-	return false;
+	return true;
 }
 
 static const struct frontend *
@@ -213,34 +185,33 @@ explain_step(void *listing, const struct command_env *env)
 	struct report *r = &x->listing.report;
 	const struct frontend *f;
 
-	if (x->now.e && x->server < x->now.e->servers_n) {
+	if (x->now.frontend && x->server < x->now.servers_n) {
 		explained_put_server(r, &x->now, x->server++);
 		return true;
 	}
-	if (x->now.e) {
+	if (x->now.frontend) {
 		explained_put_tail(r, &x->now);
-		explained_fini(&x->now);
+		explanation_fini(&x->now);
+		x->now = (struct explanation){.frontend = NULL};
 		return true;
 	}
 	f = next_frontend(x, control_model(env->control));
 	if (!f)
 		return false;
-	if (!explain_frontend(x, env->control, f)) {
-		report_row(r);
-		report_put(r, "error", "%s",
-		    "Out of memory: the answer ends here, before its end.");
-		report_row_end(r);
-		x->listing.rest.failed = true;
-		return false;
-	}
-	explained_put_head(r, &x->now, x->request.source);
-	return true;
+	if (explain_frontend(x, env->control, f))
+		return true;
+	report_row(r);
+	report_put(r, "error", "%s",
+	    "Out of memory: the answer ends here, before its end.");
+	report_row_end(r);
+	x->listing.rest.failed = true;
+	return false;
 }
 
 static void
 explaining_fini(void *listing)
 {
-	explained_fini(&((struct explaining *)listing)->now);
+	explanation_fini(&((struct explaining *)listing)->now);
 }
 
 /* -- arguments -- */
@@ -431,40 +402,35 @@ is_local_heeded(struct call *call, const struct explain_request *r)
 	    *r->frontend ? "No part of frontend " : "No frontend", r->frontend);
 }
 
+typedef bool take_value(
+    struct call *call, const char *text, struct explain_request *r);
+
 static bool
 take_explain_args(struct call *call, struct explaining *x)
 {
+	static const struct {
+		const char *word;
+		take_value *take;
+	} words[] = {{"sni", take_sni}, {"alpn", take_alpn},
+	    {"version", take_version}, {"to", take_local}};
 	struct explain_request *r = &x->request;
 
 	if (!take_explained_source(call, call_arg(call, 0), r))
 		return false;
 	for (unsigned i = 1; *call_arg(call, i); i++) {
 		const char *word = call_arg(call, i);
-		const char *value = call_arg(call, i + 1);
+		take_value *take = NULL;
 
-		if (strcmp(word, "json") == 0) {
+		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+			if (strcmp(word, words[k].word) == 0)
+				take = words[k].take;
+		if (strcmp(word, "json") == 0)
 			x->listing.report.json = true;
-		} else if (strcmp(word, "sni") == 0) {
-			if (!take_sni(call, value, r))
-				return false;
-			i++;
-		} else if (strcmp(word, "alpn") == 0) {
-			if (!take_alpn(call, value, r))
-				return false;
-			i++;
-		} else if (strcmp(word, "version") == 0) {
-			if (!take_version(call, value, r))
-				return false;
-			i++;
-		} else if (strcmp(word, "tls") == 0) {
+		else if (strcmp(word, "tls") == 0)
 			r->client.tls = true;
-		} else if (strcmp(word, "to") == 0) {
-			if (!take_local(call, value, r))
-				return false;
-			i++;
-		} else if (!take_frontend(call, word, r)) {
+		else if (take ? !take(call, call_arg(call, ++i), r)
+		              : !take_frontend(call, word, r))
 			return false;
-		}
 	}
 	return !r->client.has_local || is_local_heeded(call, r);
 }

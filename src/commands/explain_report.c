@@ -5,12 +5,17 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/text.h"
+#include "config/values.h"
+#include "model/sni_map.h"
+#include "net/tls_hello.h"
+#include "proxy/accept_limits.h"
 
 /* Returns why new clients are not accepted at present, NULL if they are. */
 static const char *
-accept_block_text(const struct explained *x)
+accept_block_text(const struct frontend *f, struct control *control)
 {
 	static const char *const blocks[] = {
 	    [ACCEPT_BLOCK_NONE] = NULL,
@@ -31,14 +36,14 @@ accept_block_text(const struct explained *x)
 	    sizeof(blocks) / sizeof(blocks[0]) == ACCEPT_BLOCK_SESSIONS + 1,
 	    "blocks");
 
-	if (x->draining)
+	if (control_draining(control))
 		return "it is refused: lfproxy is stopping";
-	if (x->admin == FRONTEND_SHUT)
+	if (f->state->admin == FRONTEND_SHUT)
 		return "it is refused: the frontend was shut down";
-	if (x->admin == FRONTEND_PAUSED)
+	if (f->state->admin == FRONTEND_PAUSED)
 		return "it is refused, or waits if it is a unix socket's: the "
 		       "frontend is disabled";
-	return blocks[x->accept_block];
+	return blocks[acceptor_block(control_proxy(control), f)];
 }
 
 /* Returns what becomes of a client that gets no server, or about which too
@@ -58,9 +63,9 @@ otherwise_text(const struct explanation *e)
 	    sizeof(answers) / sizeof(answers[0]) == WAIT_NO_SERVER + 1,
 	    "answers");
 
-	if (e->access.denied)
+	if (e->denied)
 		return "a deny rule turns it away";
-	if (e->limit.limit)
+	if (e->limit.by)
 		return "it is beyond a limit";
 	if (e->unknown == UNKNOWN_RULE)
 		return "it depends on where the client connects to (dst or "
@@ -84,169 +89,254 @@ otherwise_text(const struct explanation *e)
 static const char *
 fate_of_turns(const struct explanation *e)
 {
-	for (size_t i = 0; i < e->routes_n; i++)
-		if (e->routes[i].weight > 0 && e->routes[i].has_servers)
+	const struct frontend *f = e->frontend;
+
+	for (size_t i = 0; i < f->spec->routes_n; i++)
+		if (f->spec->routes[i].weight > 0 &&
+		    backend_has_servers(f->backends[i]))
 			return " (no usable server: the other backends get its "
 			       "sessions)";
 	return " (no usable server, and no other backend with a weight has "
 	       "one: it keeps its sessions)";
 }
 
-static void
-put_entry_json(struct report *r, const struct explained_entry *e)
+/* The longest entry of a list that has an address, and its keys in JSON. */
+struct entry {
+	struct acl_listed listed;
+	bool is_found;
+	const char *range_key, *file_key, *line_key;
+	const char *of; /* "", or which address it is, in text */
+};
+
+static struct entry
+find_entry(const struct model *m, size_t list, const struct endpoint *address)
 {
-	report_json_string(r, "entry", e->range);
-	report_json_string(r, "entry_file", e->file);
-	report_json_known(r, "entry_line", e->line > 0, e->line);
+	struct entry e = {.range_key = "entry",
+	    .file_key = "entry_file",
+	    .line_key = "entry_line",
+	    .of = ""};
+
+	if (list != SIZE_MAX)
+		e.is_found = acl_list_find(m->lists[list], address, &e.listed);
+	return e;
+}
+
+/* Finds the entry of the first list in src or dst that has the address, unless
+ * src or dst names the address. */
+static struct entry
+find_rule_entry(const struct model *m, const struct rule_ranges *ranges,
+    const struct endpoint *address)
+{
+	struct entry e = find_entry(m, SIZE_MAX, NULL);
+
+	for (size_t i = 0; i < ranges->n; i++)
+		if (cidr_has(&ranges->all[i], address))
+			return e;
+	for (size_t i = 0; i < ranges->lists_n && !e.is_found; i++)
+		e = find_entry(m, ranges->lists[i].list, address);
+	return e;
 }
 
 static void
-put_dst_entry_json(struct report *r, const struct explained_entry *e)
+put_entry_json(struct report *r, const struct entry *e)
 {
-	report_json_string(r, "dst_entry", e->range);
-	report_json_string(r, "dst_entry_file", e->file);
-	report_json_known(r, "dst_entry_line", e->line > 0, e->line);
+	char range[CIDR_TEXT_SIZE];
+
+	report_json_string(r, e->range_key,
+	    e->is_found ? cidr_text(&e->listed.range, range) : NULL);
+	report_json_string(r, e->file_key, e->listed.source);
+	report_json_known(r, e->line_key, e->listed.line > 0, e->listed.line);
 }
 
-/* Writes the entry that matches, if there is one.  of: "" if it matches the
- * client's address, ` (dst)` if the local one. */
+/* Writes the entry that matches, if there is one. */
 static void
-put_entry_text(
-    struct report *r, const struct explained_entry *e, const char *of)
+put_entry_text(struct report *r, const struct entry *e)
 {
-	if (e->range && e->line > 0)
-		report_text(r, "  entry    %s in %s:%u%s\n", e->range, e->file,
-		    e->line, of);
-	else if (e->range)
-		report_text(r, "  entry    %s in %s%s\n", e->range,
-		    e->file ? e->file : "add acl", of);
+	char range[CIDR_TEXT_SIZE];
+
+	if (!e->is_found)
+		return;
+	report_text(r, "  entry    %s in %s",
+	    cidr_text(&e->listed.range, range),
+	    e->listed.source ? e->listed.source : "add acl");
+	if (e->listed.line > 0)
+		report_text(r, ":%u", e->listed.line);
+	report_text(r, "%s\n", e->of);
+}
+
+static const char *
+file_of(const struct spec_place *place)
+{
+	return place->file ? place->file : "";
 }
 
 /* Writes what the access rules decide; in text, nothing without rules. */
 static void
-put_access(struct report *r, const struct explained_access *a)
+put_access(struct report *r, const struct explanation *e,
+    const struct endpoint *client)
 {
-	char action[GATE_REPLY_SIZE];
+	const struct frontend *f = e->frontend;
+	const struct access_spec *by =
+	    e->access == ACCESS_NO_RULE ? NULL : &f->spec->access[e->access];
+	struct entry entry = find_entry(f->model,
+	    by && by->kind == ACCESS_LIST ? by->list : SIZE_MAX, client);
+	char action[GATE_REPLY_SIZE] = "", rule[ACCESS_TEXT_SIZE];
 
+	if (e->denied)
+		gate_reply_text(&f->spec->on_deny, ' ', action);
 	report_object(r, "access");
-	report_json_bool(r, "rules", a->rules);
-	report_json_bool(r, "admitted", !a->denied);
-	report_json_string(r, "rule", a->rule);
-	report_json_string(r, "file", a->file);
-	report_json(r, "line", "%u", a->line);
-	put_entry_json(r, &a->entry);
-	report_json_string(r, "action",
-	    a->denied ? gate_reply_text(&a->reply, ' ', action) : NULL);
+	report_json_bool(r, "rules", f->access);
+	report_json_bool(r, "admitted", !e->denied);
+	report_json_string(r, "rule", by ? access_spec_text(by, rule) : NULL);
+	report_json_string(r, "file", by ? file_of(&by->place) : NULL);
+	report_json(r, "line", "%u", by ? by->place.line : 0);
+	put_entry_json(r, &entry);
+	report_json_string(r, "action", e->denied ? action : NULL);
 	report_close(r);
-	if (a->rule)
+	if (by)
 		report_text(r, "  access   %s by '%s' in %s:%u%s%s\n",
-		    a->denied ? "denied" : "allowed", a->rule, a->file, a->line,
-		    a->denied ? ": " : "", a->denied ? action : "");
-	else if (a->rules)
+		    e->denied ? "denied" : "allowed", rule, file_of(&by->place),
+		    by->place.line, e->denied ? ": " : "", action);
+	else if (f->access)
 		report_text(r, "  access   allowed: no rule matches\n");
-	put_entry_text(r, &a->entry, "");
+	put_entry_text(r, &entry);
 }
 
 /* Writes what the limits decide; in text, nothing without limits. */
 static void
-put_limit(struct report *r, const struct explained_limit *x)
+put_limit(struct report *r, const struct explanation *e)
 {
-	char action[GATE_REPLY_SIZE];
+	const struct limit *by = e->limit.by;
+	const struct limit_spec *spec = by ? by->spec : NULL;
+	const char *what = by ? limit_what(e->limit.what) : NULL;
+	bool has_limits = e->frontend->limits && !e->denied;
+	char action[GATE_REPLY_SIZE], text[LIMIT_TEXT_SIZE];
+	struct gate_reply reply;
 
+	if (by) {
+		reply = limit_reply(spec);
+		gate_reply_text(&reply, '=', action);
+		limit_spec_text(spec, text);
+	}
 	report_object(r, "limit");
-	report_json_bool(r, "limits", x->limits);
-	report_json_bool(r, "admitted", !x->limit);
-	report_json_string(r, "limit", x->limit);
-	report_json_string(r, "table", x->table);
-	report_json_string(r, "file", x->file);
-	report_json(r, "line", "%u", x->line);
-	report_json_string(r, "beyond", x->limit ? x->what : NULL);
-	report_json_string(r, "action",
-	    x->limit ? gate_reply_text(&x->reply, '=', action) : NULL);
-	report_json(r, "wait_ms", "%u", x->wait_ms);
+	report_json_bool(r, "limits", has_limits);
+	report_json_bool(r, "admitted", !by);
+	report_json_string(r, "limit", by ? text : NULL);
+	report_json_string(r, "table", by ? by->name : NULL);
+	report_json_string(r, "file", by ? file_of(&spec->place) : NULL);
+	report_json(r, "line", "%u", by ? spec->place.line : 0);
+	report_json_string(r, "beyond", what);
+	report_json_string(r, "action", by ? action : NULL);
+	report_json(r, "wait_ms", "%u", e->limit.wait_ms);
 	report_close(r);
-	if (x->limit)
+	if (by)
 		report_text(r,
 		    "  limit    refused for its %s by '%s' in %s:%u: %s\n",
-		    x->what, x->limit, x->file, x->line, action);
-	else if (x->wait_ms > 0)
-		report_text(r, "  limit    delayed for %u ms\n", x->wait_ms);
-	else if (x->limits)
+		    what, text, file_of(&spec->place), spec->place.line,
+		    action);
+	else if (e->limit.wait_ms > 0)
+		report_text(
+		    r, "  limit    delayed for %u ms\n", e->limit.wait_ms);
+	else if (has_limits)
 		report_text(r, "  limit    none is reached\n");
 }
 
-/* Writes the rule that decides.  is_shown: in text, the client's name precedes
- * it, which is all that the rule asks for. */
+/* Writes the rule that decides.  name: the name in the rule that has matched,
+ * or NULL; in text, the client's name precedes it then, which is all that the
+ * rule asks for. */
 static void
-put_rule(struct report *r, const struct explained_sni *sni, const char *text,
-    bool is_shown)
+put_rule(struct report *r, const struct explanation *e,
+    const struct explained_client *client, const char *name)
 {
-	if (!sni->matches) {
-		report_json_null(r, "rule");
-		return;
-	}
+	const struct frontend *f = e->frontend;
+	const struct rule_spec *rule = &f->spec->rules[e->rule.rule];
+	const char *file = file_of(&rule->place);
+	const struct shown shown = {.key = key_find(SECTION_FRONTEND, "route"),
+	    .object = f->spec,
+	    .spec = f->model->spec,
+	    .nth = e->rule.rule};
+	struct entry src =
+	    find_rule_entry(f->model, &rule->src, &client->client);
+	struct entry dst =
+	    find_rule_entry(f->model, &rule->dst, &client->local);
+	char text[VALUE_TEXT_SIZE] = "";
+
+	dst.range_key = "dst_entry";
+	dst.file_key = "dst_entry_file";
+	dst.line_key = "dst_entry_line";
+	dst.of = " (dst)";
+	(void)value_print(&shown, text);
 	report_object(r, "rule");
-	report_json_string(r, "name", sni->rule);
-	report_json_string(r, "file", sni->file);
-	report_json(r, "line", "%u", sni->line);
+	report_json_string(r, "name", name);
+	report_json_string(r, "file", file);
+	report_json(r, "line", "%u", rule->place.line);
 	report_json_string(r, "text", text);
-	put_entry_json(r, &sni->entry);
-	put_dst_entry_json(r, &sni->dst_entry);
+	put_entry_json(r, &src);
+	put_entry_json(r, &dst);
 	report_close(r);
-	if (is_shown)
-		report_text(r, ": the rule %s in %s:%u\n", sni->rule, sni->file,
-		    sni->line);
-	else
-		report_text(
-		    r, "  rule     %s in %s:%u\n", text, sni->file, sni->line);
-	put_entry_text(r, &sni->entry, "");
-	put_entry_text(r, &sni->dst_entry, " (dst)");
+	report_text(r,
+	    name ? ": the rule %s in %s:%u\n" : "  rule     %s in %s:%u\n",
+	    name ? name : text, file, rule->place.line);
+	put_entry_text(r, &src);
+	put_entry_text(r, &dst);
 }
 
 /* Writes the name and the rule for it; in text, nothing if the user gave no
  * name and the frontend does not inspect. */
 static void
-put_sni(struct report *r, const struct explained *x)
+put_sni(struct report *r, const struct explanation *e,
+    const struct explained_client *client, bool has_certs)
 {
-	const struct explained_sni *sni = &x->e->sni;
-	const char *name = *sni->name ? sni->name : NULL;
-	bool is_named = sni->matches && sni->rule;
+	const struct sni_entry *match =
+	    e->answer == RULES_MATCH ? e->rule.name : NULL;
+	const char *name = client->sni && *client->sni ? client->sni : NULL;
+	bool inspects = e->frontend->inspects;
+	char rule[TLS_NAME_MAX + 3];
 
-	report_json_bool(r, "inspects", sni->inspects);
+	report_json_bool(r, "inspects", inspects);
 	report_json_string(r, "sni", name);
-	if (sni->inspects || name)
+	if (inspects || name)
 		report_text(r, "  sni      %s", name ? name : "none");
-	if (sni->inspects && !is_named)
+	if (inspects && !match)
 		report_text(r, ": no rule%s\n",
-		    sni->hashed ? ", but the server's choice goes by it" : "");
-	else if (!sni->inspects && name)
-		report_text(
-		    r, x->certs ? ", which has a say in the certificate alone\n"
-		                : ", which this frontend does not look at\n");
-	put_rule(r, sni, x->rule, is_named);
+		    e->sni_hashed ? ", but the server's choice goes by it"
+		                  : "");
+	else if (!inspects && name)
+		report_text(r,
+		    has_certs ? ", which has a say in the certificate alone\n"
+		              : ", which this frontend does not look at\n");
+	if (match)
+		snprintf(rule, sizeof(rule), "%s%.*s", match->wild ? "*." : "",
+		    (int)match->len, match->name);
+	if (e->answer == RULES_MATCH)
+		put_rule(r, e, client, match ? rule : NULL);
+	else
+		report_json_null(r, "rule");
 }
 
 static void
 put_split(struct report *r, const struct explanation *e, bool in_text)
 {
+	const struct frontend *f = e->frontend;
+
 	if (in_text)
 		report_text(
 		    r, ", turn %zu of %zu of the split", e->turn, e->turns);
 	report_list(r, "routes");
-	for (size_t i = 0; i < e->routes_n; i++) {
-		const struct explained_route *route = &e->routes[i];
+	for (size_t i = 0; i < f->spec->routes_n; i++) {
+		const char *backend = f->backends[i]->spec->name;
+		unsigned weight = f->spec->routes[i].weight;
+		bool has_servers = backend_has_servers(f->backends[i]);
 
 		report_object(r, NULL);
-		report_json_string(r, "backend", route->backend);
-		report_json(r, "weight", "%u", route->weight);
-		report_json_bool(r, "has_servers", route->has_servers);
+		report_json_string(r, "backend", backend);
+		report_json(r, "weight", "%u", weight);
+		report_json_bool(r, "has_servers", has_servers);
 		report_close(r);
 		if (in_text)
 			report_text(r, "%s%s weight=%u%s", i > 0 ? ", " : " ",
-			    route->backend, route->weight,
-			    route->has_servers || route->weight == 0
-			        ? ""
-			        : fate_of_turns(e));
+			    backend, weight,
+			    has_servers || weight == 0 ? "" : fate_of_turns(e));
 	}
 	report_close(r);
 	report_json(r, "turn", "%zu", e->turn);
@@ -256,50 +346,58 @@ put_split(struct report *r, const struct explanation *e, bool in_text)
 static void
 put_route(struct report *r, const struct explanation *e)
 {
-	bool is_split = e->backend && !e->sni.matches && e->turns > 0;
+	const char *backend = e->backend ? e->backend->spec->name : NULL;
+	const char *fallback_of =
+	    e->fallback_of ? e->fallback_of->spec->name : NULL;
+	bool by_rule = e->answer == RULES_MATCH;
+	bool is_split = backend && !by_rule && e->turns > 0;
 
-	report_json_string(r, "backend", e->backend);
-	report_text(r, "  backend  %s", e->backend ? e->backend : "none");
+	report_json_string(r, "backend", backend);
+	report_text(r, "  backend  %s", backend ? backend : "none");
 	put_split(r, e, is_split);
-	if (e->sni.matches)
+	if (by_rule)
 		report_text(r, ", that of the rule");
-	else if (e->backend && !is_split && e->sni.rules)
+	else if (backend && !is_split && e->frontend->rules)
 		report_text(r, ", that of all others");
-	else if (e->backend && !is_split)
+	else if (backend && !is_split)
 		report_text(r, ", the only one");
-	if (e->fallback_of)
+	if (fallback_of)
 		report_text(r,
-		    ": the fallback of %s, which has no usable "
-		    "server",
-		    e->fallback_of);
-	report_json_string(r, "fallback_of", e->fallback_of);
+		    ": the fallback of %s, which has no usable server",
+		    fallback_of);
+	report_json_string(r, "fallback_of", fallback_of);
 	report_text(r, "\n");
 }
 
 static void
 put_balance(struct report *r, const struct explanation *e)
 {
-	bool has_key = e->keyed && e->unknown == UNKNOWN_NOTHING;
+	const struct backend *b = e->backend;
+	bool has_key = b && b->spec->balance->key != BALANCE_KEY_NONE &&
+	               e->unknown == UNKNOWN_NOTHING;
+	const char *balance = b ? backend_lineup(b)->ops->name : "";
+	unsigned waiting =
+	    b ? atomic_load_relaxed(&b->state->queue.waiting.now) : 0;
 	char key[17];
 
 	snprintf(key, sizeof(key), "%016" PRIx64, e->key);
-	report_json_string(r, "balance", e->balance);
+	report_json_string(r, "balance", balance);
 	report_json_string(r, "key", has_key ? key : NULL);
-	report_json_bool(r, "panic", e->panic);
-	report_json(r, "waiting", "%u", e->waiting);
+	report_json_bool(r, "panic", b && b->state->panic);
+	report_json(r, "waiting", "%u", waiting);
 	report_json_bool(r, "random", e->random);
 	report_json(r, "draws", "%u", e->draws);
-	if (!e->backend)
+	if (!b)
 		return;
-	report_text(r, "  balance  %s", e->balance);
+	report_text(r, "  balance  %s", balance);
 	if (has_key)
 		report_text(r, ", key %s", key);
 	report_text(r, "\n");
-	if (e->panic)
+	if (b->state->panic)
 		report_text(r, "  panic    so few servers are usable that all "
 		               "that operators want are tried\n");
-	if (e->waiting > 0)
-		report_text(r, "  queue    %u wait\n", e->waiting);
+	if (waiting > 0)
+		report_text(r, "  queue    %u wait\n", waiting);
 }
 
 /* Writes a pair of limits: in JSON as an object, in text if there is one. */
@@ -329,24 +427,47 @@ any_limit(const uint64_t limits[BAND_DIRECTIONS])
 	return limits[BAND_IN] > 0 || limits[BAND_OUT] > 0;
 }
 
-/* Writes the limits, apart from those of servers; in text, only where there are
- * some. */
+/* Sets the limits of a scope in the file to those that are for the client. */
 static void
-put_bandwidth(struct report *r, const struct explained_bandwidth *b)
+read_rates(const struct bandwidth *bandwidth, const struct bandwidth_spec *spec,
+    enum band_scope scope, const struct endpoint *client,
+    uint64_t ret_limits[BAND_DIRECTIONS])
 {
-	const struct {
-		const char *name;
-		const uint64_t *limits;
-	} scopes[] = {{"session", b->session}, {"source", b->source},
-	    {"frontend", b->frontend}, {"backend", b->backend},
-	    {"backend_source", b->backend_source}};
+	if (bandwidth_is_for(&bandwidth->clients[scope], client))
+		memcpy(
+		    ret_limits, spec->rate[scope], sizeof(spec->rate[scope]));
+}
+
+/* Writes the limits that are for the client, apart from those of servers: of a
+ * session, of the sessions of a client, and of all sessions.  In text, only
+ * where there are some. */
+static void
+put_bandwidth(struct report *r, const struct explanation *e,
+    const struct endpoint *client)
+{
+	static const char *const names[] = {
+	    "session", "source", "frontend", "backend", "backend_source"};
+	uint64_t limits[sizeof(names) / sizeof(names[0])][BAND_DIRECTIONS] = {
+	    0};
+	const struct frontend *f = e->frontend;
+	const struct backend *b = e->backend;
 	const char *between = "  limit    ";
 
+	for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++)
+		limits[0][d] = bandwidth_of_session(f, b, client, d);
+	for (size_t i = 0; i < 2; i++) {
+		enum band_scope scope = i == 0 ? BAND_SOURCE : BAND_PROXY;
+
+		read_rates(&f->state->bandwidth, &f->spec->bandwidth, scope,
+		    client, limits[1 + i]);
+		if (b)
+			read_rates(&b->state->bandwidth, &b->spec->bandwidth,
+			    scope, client, limits[4 - i]);
+	}
 	report_object(r, "bandwidth");
-	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++) {
-		put_bandwidth_pair(
-		    r, scopes[i].name, scopes[i].limits, between);
-		if (any_limit(scopes[i].limits))
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		put_bandwidth_pair(r, names[i], limits[i], between);
+		if (any_limit(limits[i]))
 			between = ", ";
 	}
 	report_close(r);
@@ -374,28 +495,30 @@ put_choice(struct report *r, const struct explanation *e)
 
 void
 explained_put_head(
-    struct report *report, const struct explained *x, const char *source)
+    struct report *report, const struct explained *x, struct control *control)
 {
-	const char *block = accept_block_text(x);
+	const struct explanation *e = x->e;
+	const char *block = accept_block_text(e->frontend, control);
 
 	report_row(report);
-	report_json_string(report, "source", source);
-	report_put(report, "frontend", "frontend %s\n", x->frontend);
+	report_json_string(report, "source", x->source);
+	report_put(
+	    report, "frontend", "frontend %s\n", e->frontend->spec->name);
 	report_json_bool(report, "accepted", !block);
 	report_json_string(report, "accept_block", block);
 	report_text(report, "  accept   %s\n", block ? block : "yes");
-	put_access(report, &x->e->access);
-	put_limit(report, &x->e->limit);
+	put_access(report, e, &x->client->client);
+	put_limit(report, e);
 	report_json_string(report, "certificates", x->certs);
 	if (x->certs)
 		report_text(report, "  tls      %s\n", x->certs);
-	put_sni(report, x);
-	put_route(report, x->e);
-	put_bandwidth(report, &x->e->bandwidth);
-	put_balance(report, x->e);
-	put_choice(report, x->e);
+	put_sni(report, e, x->client, x->certs);
+	put_route(report, e);
+	put_bandwidth(report, e, &x->client->client);
+	put_balance(report, e);
+	put_choice(report, e);
 	report_list(report, "servers");
-	if (x->e->backend)
+	if (e->backend)
 		report_text(report, "  %-20s %-10s %8s %9s %9s %8s %12s %7s\n",
 		    "server", "standing", "weight", "effective", "sessions",
 		    "maxconn", "score", "chance");
@@ -403,9 +526,8 @@ explained_put_head(
 
 void
 explained_put_server(
-    struct report *report, const struct explained *x, size_t server)
+    struct report *report, const struct explanation *e, size_t server)
 {
-	const struct explanation *e = x->e;
 	const struct explained_server *s = &e->servers[server];
 	bool is_chosen = server == e->chosen;
 	bool is_scored = e->measure && s->place != PLACE_NONE;
@@ -443,14 +565,14 @@ explained_put_server(
 }
 
 void
-explained_put_tail(struct report *report, const struct explained *x)
+explained_put_tail(struct report *report, const struct explanation *e)
 {
 	report_close(report);
-	if (x->e->measure)
-		report_text(report, "  score: %s\n", x->e->measure);
-	if (x->e->random)
+	if (e->measure)
+		report_text(report, "  score: %s\n", e->measure);
+	if (e->random)
 		report_text(report,
 		    "  chance: the share of %u draws by the algorithm itself\n",
-		    x->e->draws);
+		    e->draws);
 	report_close(report);
 }

@@ -10,9 +10,6 @@
 #include "base/clock.h"
 #include "base/mix.h"
 #include "model/cycle.h"
-#include "model/limit.h"
-#include "model/rules.h"
-#include "model/sni_map.h"
 #include "model/sticky.h"
 #include "net/tls_hello.h"
 
@@ -219,88 +216,26 @@ unknown_of(const struct backend *b, const struct explained_client *client)
 	return UNKNOWN_NOTHING;
 }
 
-/* Returns the limit of the file, if it is for the client, else 0. */
-static uint64_t
-rate_for(const struct bandwidth *bandwidth, const struct bandwidth_spec *spec,
-    enum band_scope scope, const struct endpoint *client,
-    enum band_direction direction)
-{
-	return bandwidth_is_for(&bandwidth->clients[scope], client)
-	           ? spec->rate[scope][direction]
-	           : 0;
-}
-
-/* Notes the limits on bandwidth that are for the client.  b may be NULL. */
-static void
-explain_bandwidth(const struct frontend *f, const struct backend *b,
-    const struct endpoint *client, struct explained_bandwidth *bandwidth)
-{
-	const struct bandwidth *front = &f->state->bandwidth;
-
-	for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++) {
-		bandwidth->session[d] = bandwidth_of_session(f, b, client, d);
-		bandwidth->source[d] = rate_for(
-		    front, &f->spec->bandwidth, BAND_SOURCE, client, d);
-		bandwidth->frontend[d] =
-		    rate_for(front, &f->spec->bandwidth, BAND_PROXY, client, d);
-		if (!b)
-			continue;
-		bandwidth->backend[d] = rate_for(&b->state->bandwidth,
-		    &b->spec->bandwidth, BAND_PROXY, client, d);
-		bandwidth->backend_source[d] = rate_for(&b->state->bandwidth,
-		    &b->spec->bandwidth, BAND_SOURCE, client, d);
-	}
-}
-
 static bool
 explain_backend(const struct backend *b, const struct explained_client *client,
     struct explanation *e)
 {
 	struct choice choice = {0};
-	bool ok = true;
 
 	if (!b)
 		return true;
-	e->backend = copy_name(b->spec->name, &ok);
-	e->balance = backend_lineup(b)->ops->name;
-	e->panic = b->state->panic;
-	e->waiting = atomic_load_relaxed(&b->state->queue.waiting.now);
+	e->backend = b;
 	e->otherwise = queue_peek(b);
 	e->unknown = unknown_of(b, client);
-	e->keyed = b->spec->balance->key != BALANCE_KEY_NONE;
-	if (!explain_servers(b, client, e) || !ok)
+	if (!explain_servers(b, client, e))
 		return false;
 	if (e->unknown != UNKNOWN_NOTHING)
 		return true;
-	e->sni.hashed = backend_hashes(b, HASH_KEY_SNI) && client->sni;
+	e->sni_hashed = backend_hashes(b, HASH_KEY_SNI) && client->sni;
 	e->key = choice.key =
 	    backend_key(b, &client->client, &client->local, client->sni);
 	choice.sticky = backend_sticky_key(b, &client->client, e->key);
 	return explain_choice(b, &choice, e);
-}
-
-static bool
-explain_routes(const struct frontend *f, struct explanation *e)
-{
-	size_t n = f->spec->routes_n;
-	bool ok = true;
-
-	e->routes = calloc(n + 1, sizeof(*e->routes));
-	if (!e->routes)
-		return false;
-	if (f->split) {
-		e->turns = f->split->n;
-		e->turn = cycle_taken(f->split) % e->turns + 1;
-	}
-	for (; e->routes_n < n; e->routes_n++) {
-		const struct backend *b = f->backends[e->routes_n];
-
-		e->routes[e->routes_n] = (struct explained_route){
-		    .backend = copy_name(b->spec->name, &ok),
-		    .weight = f->spec->routes[e->routes_n].weight,
-		    .has_servers = backend_has_servers(b)};
-	}
-	return ok;
 }
 
 static struct rule_facts
@@ -323,220 +258,69 @@ client_rule_facts(const struct frontend *f, const struct explained_client *c)
 	};
 }
 
-/* Returns false when memory is short. */
-static bool
-explain_entry(const struct acl_list *list, const struct endpoint *client,
-    struct explained_entry *e)
-{
-	char range[CIDR_TEXT_SIZE];
-	struct acl_listed entry;
-	bool ok = true;
-
-	if (!acl_list_find(list, client, &entry))
-		return true;
-	e->range = copy_name(cidr_text(&entry.range, range), &ok);
-	if (entry.source)
-		e->file = copy_name(entry.source, &ok);
-	e->line = entry.line;
-	return ok;
-}
-
-/* Notes the entry of the first list in src or dst that has the address, unless
- * src or dst names the address.  Returns false when memory is short. */
-static bool
-note_rule_entry(const struct frontend *f, const struct rule_ranges *ranges,
-    const struct endpoint *address, struct explained_entry *e)
-{
-	for (size_t i = 0; i < ranges->n; i++)
-		if (cidr_has(&ranges->all[i], address))
-			return true;
-	for (size_t i = 0; i < ranges->lists_n && !e->range; i++)
-		if (!explain_entry(
-		        f->model->lists[ranges->lists[i].list], address, e))
-			return false;
-	return true;
-}
-
-/* Notes the rule that matches.  Returns false when memory is short. */
-static bool
-note_rule(const struct frontend *f, const struct rule_found *found,
-    const struct explained_client *client, struct explained_sni *sni)
-{
-	const struct rule_spec *rule = &f->spec->rules[found->rule];
-	const struct spec_place *place = &rule->place;
-	const struct sni_entry *name = found->name;
-	bool ok = true;
-
-	sni->matches = true;
-	sni->index = found->rule;
-	sni->line = place->line;
-	sni->file = copy_name(place->file ? place->file : "", &ok);
-	if (name && asprintf(&sni->rule, "%s%.*s", name->wild ? "*." : "",
-	                (int)name->len, name->name) < 0) {
-		sni->rule = NULL;
-		return false;
-	}
-	return ok &&
-	       note_rule_entry(f, &rule->src, &client->client, &sni->entry) &&
-	       note_rule_entry(f, &rule->dst, &client->local, &sni->dst_entry);
-}
-
-static void
-note_fallback(
-    const struct frontend *f, struct explanation *e, unsigned *route, bool *ok)
-{
-	unsigned usable =
-	    *route == f->backends_n ? *route : frontend_usable_route(f, *route);
-
-	if (usable != *route)
-		e->fallback_of = copy_name(f->backends[*route]->spec->name, ok);
-	*route = usable;
-}
-
-/* Explains the rule.  *ret_route is the route that frontend_route_by and then
- * frontend_usable_route would return, without taking a step.  Returns false
- * when memory is short. */
-static bool
+/* Explains the rule.  Returns the route that frontend_route_by and then
+ * frontend_usable_route would return, without taking a step. */
+static unsigned
 explain_rule(const struct frontend *f, const struct explained_client *client,
-    struct explanation *e, unsigned *ret_route)
+    struct explanation *e)
 {
-	enum rules_answer answer = RULES_NONE;
-	struct rule_found found;
-	bool ok = true;
+	unsigned route = f->backends_n, usable;
 
-	e->sni.inspects = f->inspects;
-	e->sni.rules = f->rules;
-	e->sni.name = copy_name(client->sni ? client->sni : "", &ok);
+	e->answer = RULES_NONE;
 	if (f->rules) {
 		struct rule_facts facts = client_rule_facts(f, client);
 
-		answer = rules_find(f->rules, &facts, &found);
+		e->answer = rules_find(f->rules, &facts, &e->rule);
 	}
-	if (answer == RULES_UNKNOWN)
+	if (e->answer == RULES_UNKNOWN)
 		e->unknown = UNKNOWN_RULE;
-	*ret_route = answer == RULES_MATCH     ? found.route
-	             : answer == RULES_UNKNOWN ? f->backends_n
-	             : f->spec->routes_n > 0   ? frontend_peek_route(f)
-	                                       : f->backends_n;
-	note_fallback(f, e, ret_route, &ok);
-	return ok &&
-	       (answer != RULES_MATCH || note_rule(f, &found, client, &e->sni));
+	else if (e->answer == RULES_MATCH)
+		route = e->rule.route;
+	else if (f->spec->routes_n > 0)
+		route = frontend_peek_route(f);
+	if (route == f->backends_n)
+		return route;
+	usable = frontend_usable_route(f, route);
+	if (usable != route)
+		e->fallback_of = f->backends[route];
+	return usable;
 }
 
-/* Explains what gate_client would answer.  Returns false when memory is short.
- */
-static bool
-explain_access(const struct frontend *f, const struct endpoint *client,
-    struct explained_access *a)
+bool
+explanation_make(const struct frontend *frontend,
+    const struct explained_client *client, struct explanation *ret_explanation)
 {
-	size_t rule =
-	    f->access ? access_find(f->access, client) : ACCESS_NO_RULE;
-	char text[ACCESS_TEXT_SIZE];
-	const struct access_spec *r;
-	bool ok = true;
-
-	a->rules = f->access;
-	if (rule == ACCESS_NO_RULE)
-		return true;
-	r = &f->spec->access[rule];
-	a->denied = !access_admits(f->spec, rule);
-	a->reply = f->spec->on_deny;
-	a->rule = copy_name(access_spec_text(r, text), &ok);
-	a->file = copy_name(r->place.file ? r->place.file : "", &ok);
-	a->line = r->place.line;
-	if (r->kind == ACCESS_LIST)
-		ok &=
-		    explain_entry(f->model->lists[r->list], client, &a->entry);
-	return ok;
-}
-
-/* Explains what the limits say about a client that no rule denies.  Returns
- * false when memory is short. */
-static bool
-explain_limits(const struct frontend *f, const struct endpoint *client,
-    bool denied, struct explained_limit *x)
-{
-	struct limit_answer answer;
-	const struct limit_spec *spec;
-	char text[LIMIT_TEXT_SIZE];
-	bool ok = true;
-
-	x->limits = f->limits && !denied;
-	if (!x->limits)
-		return true;
-	answer = limits_peek(f->limits, client, clock_now_ns());
-	x->wait_ms = answer.wait_ms;
-	if (!answer.by)
-		return true;
-	spec = answer.by->spec;
-	x->what = limit_what(answer.what);
-	x->reply = limit_reply(spec);
-	x->limit = copy_name(limit_spec_text(spec, text), &ok);
-	x->table = copy_name(answer.by->name, &ok);
-	x->file = copy_name(spec->place.file ? spec->place.file : "", &ok);
-	x->line = spec->place.line;
-	return ok;
-}
-
-struct explanation *
-explanation_new(
-    const struct frontend *frontend, const struct explained_client *client)
-{
-	struct explanation *e = calloc(1, sizeof(*e));
+	const struct frontend *f = frontend;
+	struct explanation *e = ret_explanation;
 	unsigned route;
 
-	if (!e)
-		return NULL;
-	e->chosen = SERVER_NONE;
-	e->balance = "";
-	if (explain_access(frontend, &client->client, &e->access) &&
-	    explain_limits(
-	        frontend, &client->client, e->access.denied, &e->limit) &&
-	    explain_routes(frontend, e) &&
-	    explain_rule(frontend, client, e, &route)) {
-		const struct backend *b = e->access.denied || e->limit.limit
-		                              ? NULL
-		                              : frontend->backends[route];
-
-		explain_bandwidth(frontend, b, &client->client, &e->bandwidth);
-		if (explain_backend(b, client, e))
-			return e;
+	*e = (struct explanation){.frontend = f,
+	    .access = f->access ? access_find(f->access, &client->client)
+	                        : ACCESS_NO_RULE,
+	    .chosen = SERVER_NONE};
+	e->denied =
+	    e->access != ACCESS_NO_RULE && !access_admits(f->spec, e->access);
+	if (f->limits && !e->denied)
+		e->limit =
+		    limits_peek(f->limits, &client->client, clock_now_ns());
+	if (f->split) {
+		e->turns = f->split->n;
+		e->turn = cycle_taken(f->split) % e->turns + 1;
 	}
-	explanation_free(e);
-	return NULL;
+	route = explain_rule(f, client, e);
+	return explain_backend(
+	    e->denied || e->limit.by ? NULL : f->backends[route], client, e);
 }
 
 void
-explanation_free(struct explanation *explanation)
+explanation_fini(struct explanation *explanation)
 {
 	struct explanation *e = explanation;
 
-	if (!e)
-		return;
-	for (size_t i = 0; i < e->routes_n; i++)
-		free(e->routes[i].backend);
 	for (size_t i = 0; i < e->servers_n; i++) {
 		free(e->servers[i].name);
 		free(e->servers[i].address);
 		free(e->servers[i].set);
 	}
-	free(e->access.rule);
-	free(e->access.file);
-	free(e->limit.limit);
-	free(e->limit.table);
-	free(e->limit.file);
-	free(e->access.entry.range);
-	free(e->access.entry.file);
-	free(e->sni.entry.range);
-	free(e->sni.entry.file);
-	free(e->sni.dst_entry.range);
-	free(e->sni.dst_entry.file);
-	free(e->sni.name);
-	free(e->sni.rule);
-	free(e->sni.file);
-	free(e->backend);
-	free(e->fallback_of);
-	free(e->routes);
 	free(e->servers);
-	free(e);
 }

@@ -3,8 +3,7 @@
  * backend, the standing of each of its servers, and the choice.
  *
  * The answer comes from the code that chooses (balance_ops.preview), which
- * takes no step and counts nothing.  The explanation is a copy, which may
- * outlast the model.
+ * takes no step and counts nothing.
  */
 #ifndef MODEL_EXPLAIN_H
 #define MODEL_EXPLAIN_H
@@ -13,7 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/access.h"
+#include "model/limit.h"
 #include "model/model.h"
+#include "model/rules.h"
 
 /* X(identifier, name, meaning): whether a server may be chosen, and why not. */
 #define STANDINGS_TABLE(X)                                                     \
@@ -54,12 +56,6 @@ struct explained_server {
 	double probability; /* of being chosen */
 };
 
-struct explained_route {
-	char *backend;
-	unsigned weight;
-	bool has_servers; /* if not, the others get its turns */
-};
-
 /* The property of the client that is missing for an answer. */
 enum unknown {
 	UNKNOWN_NOTHING,
@@ -78,97 +74,6 @@ enum unknown {
 #define EXPLAIN_DRAWS_MAX 4096u
 #define EXPLAIN_NS        (300 * 1000)
 
-/* The longest entry of a rule's list that has the address, as `10.0.0.0/8`, and
- * the file that the entry comes from.  file NULL: a command has added the
- * entry.  range NULL: the rule has no list, or a range in the rule itself
- * decides. */
-struct explained_entry {
-	char *range, *file;
-	unsigned line; /* 0: unknown */
-};
-
-/* The part of the TLS server name and of the rules in the choice. */
-struct explained_sni {
-	bool inspects; /* the frontend looks at hellos at all */
-	bool rules;    /* it has some */
-	bool hashed;   /* the choice of a server goes by the name */
-	char *name;    /* "": none */
-	bool matches;  /* a rule does */
-	size_t index;  /* if so: the index of the rule in the spec */
-	/* The name in the rule that matches, as `*.example.com`, or NULL if no
-	 * name does; and the rule's place. */
-	char *rule, *file;
-	unsigned line;
-	/* The entry of a list in src that has the client, and the one of a list
-	 * in dst that has the address that the client connects to. */
-	struct explained_entry entry, dst_entry;
-};
-
-/* The part of allow and deny. */
-struct explained_access {
-	bool rules; /* the frontend has some */
-	bool denied;
-	/* The rule that decides, as `deny 10.0.0.0/8`, and its place; NULL: no
-	 * rule matches. */
-	char *rule, *file;
-	unsigned line;
-	struct explained_entry entry;
-	struct gate_reply reply; /* if denied */
-};
-
-/* What the limits by source contribute. */
-struct explained_limit {
-	bool limits; /* the frontend has some, and they are asked */
-	/* The limit that refuses the client, as `sessions=2 per=client`, the
-	 * name of its table, and its place; NULL: none does. */
-	char *limit, *table, *file;
-	unsigned line;
-	const char *what;        /* if refused, for what: limit_what */
-	struct gate_reply reply; /* if refused */
-	uint32_t wait_ms;        /* how long it is delayed */
-};
-
-/* Limits in bytes per second; 0: none.  They are those of each session, of all
- * sessions of the client's source, and of all sessions of the frontend and of
- * the backend. */
-struct explained_bandwidth {
-	uint64_t session[BAND_DIRECTIONS];
-	uint64_t source[BAND_DIRECTIONS];
-	uint64_t frontend[BAND_DIRECTIONS];
-	uint64_t backend[BAND_DIRECTIONS];
-	uint64_t backend_source[BAND_DIRECTIONS];
-};
-
-struct explanation {
-	struct explained_access access; /* if denied, there is no backend */
-	struct explained_limit limit;   /* the same */
-	struct explained_sni sni;
-	struct explained_route *routes; /* the backends of the split */
-	size_t routes_n;
-	struct explained_bandwidth bandwidth;
-	char *backend; /* NULL: none, so the session is closed */
-	/* The backend without a usable server that `backend` stands in for;
-	 * NULL: `backend` does not serve as a fallback. */
-	char *fallback_of;
-	size_t turn, turns; /* of the split, turn from 1; 0: there is none */
-	const char *balance;
-	enum unknown unknown;
-	bool keyed; /* the choice goes by the key */
-	uint64_t key;
-	struct explained_server *servers;
-	size_t servers_n;
-	size_t
-	    chosen; /* SERVER_NONE: it is random, unknown, or there is none */
-	const char *measure; /* what the scores are, or NULL */
-	bool random;         /* see probability */
-	unsigned draws;      /* draws that were made, if random */
-	bool panic;
-	enum wait_answer
-	    otherwise;    /* without a server it waits, or is closed */
-	unsigned waiting; /* sessions in the queue */
-	char why[BALANCE_WHY_SIZE];
-};
-
 /* The client to explain.  local: the address that it has connected to, of which
  * the port may be known without has_local.  sni: its TLS server name as
  * tls_name_normalize makes it, or NULL.  tls: it speaks TLS, which a name or
@@ -183,11 +88,41 @@ struct explained_client {
 	unsigned versions; /* the bit of its TLS version; 0: no TLS, or 1.3 */
 };
 
+/* Pointers are borrowed from the model, and valid until the control thread
+ * changes it; servers and measure outlast the model. */
+struct explanation {
+	const struct frontend *frontend;
+	size_t access; /* the allow or deny that decides, or ACCESS_NO_RULE */
+	bool denied;   /* by it: then there is no backend */
+	struct limit_answer limit; /* with a limit in `by` there is none */
+	enum rules_answer answer;
+	struct rule_found rule;        /* for RULES_MATCH */
+	const struct backend *backend; /* NULL: the session is closed */
+	/* The backend without a usable server that `backend` stands in for;
+	 * NULL: `backend` does not serve as a fallback. */
+	const struct backend *fallback_of;
+	size_t turn, turns; /* of the split, turn from 1; 0: there is none */
+	enum unknown unknown;
+	bool sni_hashed; /* the choice of a server goes by the name */
+	uint64_t key;
+	struct explained_server *servers;
+	size_t servers_n;
+	size_t
+	    chosen; /* SERVER_NONE: it is random, unknown, or there is none */
+	const char *measure; /* what the scores are, or NULL */
+	bool random;         /* see probability */
+	unsigned draws;      /* draws that were made, if random */
+	enum wait_answer
+	    otherwise; /* without a server it waits, or is closed */
+	char why[BALANCE_WHY_SIZE];
+};
+
 /* Explains the choice for the client.  Runs on the control thread.  Returns
- * NULL when memory is short.  The caller frees it with explanation_free. */
-struct explanation *explanation_new(
-    const struct frontend *frontend, const struct explained_client *client);
-/* NULL is allowed. */
-void explanation_free(struct explanation *explanation);
+ * false when memory is short.  The caller frees it with explanation_fini, also
+ * then. */
+bool explanation_make(const struct frontend *frontend,
+    const struct explained_client *client, struct explanation *ret_explanation);
+/* An explanation of all zeros is allowed. */
+void explanation_fini(struct explanation *explanation);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/mix.h"
 #include "base/grace.h"
 #include "model/explain.h"
+#include "model/sni_map.h"
 #include "model/rules.h"
 #include "model/server_operator.h"
 #include "rig.h"
@@ -200,6 +201,29 @@ static const struct explained_client client = {
     .client = {.family = AF_INET, .port = 4711, .ip = {10, 0, 0, 1}},
     .has_port = true};
 
+static struct explanation
+explain_client(const struct world *w, const struct explained_client *c)
+{
+	struct explanation e;
+
+	assert_true(explanation_make(w->web, c, &e));
+	return e;
+}
+
+static struct explanation
+explain(const struct world *w)
+{
+	return explain_client(w, &client);
+}
+
+static void
+explain_and_forget(const struct world *w)
+{
+	struct explanation e = explain(w);
+
+	explanation_fini(&e);
+}
+
 static void
 to_explain_changes_nothing(void **state)
 {
@@ -213,21 +237,12 @@ to_explain_changes_nothing(void **state)
 			(void)choose(&w, mix64(i), mix64(~i));
 		snap(&w, &before);
 		for (unsigned i = 0; i < 10; i++)
-			explanation_free(explanation_new(w.web, &client));
+			explain_and_forget(&w);
 		snap(&w, &after);
 		assert_int_equal(before.n, after.n);
 		assert_memory_equal(before.bytes, after.bytes, before.n);
 		world_fini(&w);
 	}
-}
-
-static struct explanation *
-explain(const struct world *w)
-{
-	struct explanation *e = explanation_new(w->web, &client);
-
-	assert_non_null(e);
-	return e;
 }
 
 static void
@@ -238,17 +253,17 @@ the_chosen_one_gets_the_session(void **state)
 
 		world_init(&w, all_kinds[k], false);
 		for (unsigned i = 0; i < 50; i++) {
-			struct explanation *e = explain(&w);
+			struct explanation e = explain(&w);
 			const struct server *s =
-			    choose(&w, e->key, mix64(i * 77));
+			    choose(&w, e.key, mix64(i * 77));
 
-			if (e->random)
-				assert_int_equal(e->chosen, SERVER_NONE);
+			if (e.random)
+				assert_int_equal(e.chosen, SERVER_NONE);
 			else
 				assert_string_equal(
-				    e->servers[e->chosen].name, s->spec->name);
-			assert_true(e->why[0]);
-			explanation_free(e);
+				    e.servers[e.chosen].name, s->spec->name);
+			assert_true(e.why[0]);
+			explanation_fini(&e);
 		}
 		world_fini(&w);
 	}
@@ -270,7 +285,7 @@ probabilities_are_how_often_each_is_chosen(void **state)
 
 	for (unsigned k = 0; k < UNIT_N(kinds); k++) {
 		unsigned counts[SERVERS] = {0};
-		struct explanation *e;
+		struct explanation e;
 		struct world w;
 
 		world_init(&w, kinds[k], false);
@@ -283,25 +298,25 @@ probabilities_are_how_often_each_is_chosen(void **state)
 		spec_of(&w)->servers[1]->maxconn = 1; /* full */
 		rebuild(&w);
 		e = explain(&w);
-		assert_true(e->random);
-		assert_in_range(e->draws, EXPLAIN_DRAWS_MIN, EXPLAIN_DRAWS_MAX);
+		assert_true(e.random);
+		assert_in_range(e.draws, EXPLAIN_DRAWS_MIN, EXPLAIN_DRAWS_MAX);
 		for (unsigned i = 0; i < n; i++) {
 			struct server *s = choose(&w, 0, mix64(~(uint64_t)i));
 
 			counts[s->id - 1]++;
 			backend_release(s);
 		}
-		assert_int_equal(e->servers[1].standing, STANDING_FULL);
+		assert_int_equal(e.servers[1].standing, STANDING_FULL);
 		assert_int_equal(counts[1], 0);
 		for (unsigned i = 0; i < SERVERS; i++) {
-			double p = e->servers[i].probability;
+			double p = e.servers[i].probability;
 			double share = (double)counts[i] / n;
 
-			if (fabs(p - share) > tolerance(share, n, e->draws))
+			if (fabs(p - share) > tolerance(share, n, e.draws))
 				fail_msg("kind %u, s%u: %f said, %f seen", k, i,
 				    p, share);
 		}
-		explanation_free(e);
+		explanation_fini(&e);
 		world_fini(&w);
 	}
 }
@@ -309,7 +324,7 @@ probabilities_are_how_often_each_is_chosen(void **state)
 static void
 one_that_is_left_is_no_matter_of_chance(void **state)
 {
-	struct explanation *e;
+	struct explanation e;
 	struct world w;
 
 	world_init(&w, &balance_random, false);
@@ -317,10 +332,10 @@ one_that_is_left_is_no_matter_of_chance(void **state)
 		w.app->servers[i]->state->forced_down = true;
 	rebuild(&w);
 	e = explain(&w);
-	assert_false(e->random);
-	assert_int_equal(e->chosen, 0);
-	assert_true(e->servers[0].probability == 1);
-	explanation_free(e);
+	assert_false(e.random);
+	assert_int_equal(e.chosen, 0);
+	assert_true(e.servers[0].probability == 1);
+	explanation_fini(&e);
 	world_fini(&w);
 }
 
@@ -330,7 +345,7 @@ each_server_says_why_it_is_out(void **state)
 	static const enum standing expected[SERVERS] = {STANDING_ELIGIBLE,
 	    STANDING_MAINT, STANDING_DRAIN, STANDING_DOWN, STANDING_BACKUP,
 	    STANDING_NO_WEIGHT};
-	struct explanation *e;
+	struct explanation e;
 	struct world w;
 
 	world_init(&w, &balance_leastconn, false);
@@ -344,28 +359,28 @@ each_server_says_why_it_is_out(void **state)
 	rebuild(&w);
 	e = explain(&w);
 	for (unsigned i = 0; i < SERVERS; i++)
-		assert_int_equal(e->servers[i].standing, expected[i]);
-	assert_int_equal(e->chosen, 0);
-	explanation_free(e);
+		assert_int_equal(e.servers[i].standing, expected[i]);
+	assert_int_equal(e.chosen, 0);
+	explanation_fini(&e);
 
 	/* The backup's hour has come. */
 	w.app->servers[0]->state->forced_down = true;
 	rebuild(&w);
 	e = explain(&w);
-	assert_int_equal(e->chosen, 4);
-	explanation_free(e);
+	assert_int_equal(e.chosen, 4);
+	explanation_fini(&e);
 
 	/* And is over. */
 	w.app->servers[4]->state->forced_down = true;
 	rebuild(&w);
 	e = explain(&w);
-	assert_int_equal(e->chosen, SERVER_NONE);
-	assert_int_equal(e->otherwise, WAIT_QUEUED);
-	explanation_free(e);
+	assert_int_equal(e.chosen, SERVER_NONE);
+	assert_int_equal(e.otherwise, WAIT_QUEUED);
+	explanation_fini(&e);
 	spec_of(&w)->timeout_queue_ms = QUEUE_NEVER;
 	e = explain(&w);
-	assert_int_equal(e->otherwise, WAIT_NO_SERVER);
-	explanation_free(e);
+	assert_int_equal(e.otherwise, WAIT_NO_SERVER);
+	explanation_fini(&e);
 	world_fini(&w);
 }
 
@@ -376,16 +391,16 @@ whose_turn_of_a_split_it_is_shows_and_stays(void **state)
 
 	world_init(&w, &balance_first, true);
 	for (unsigned i = 0; i < 12; i++) {
-		struct explanation *e = explain(&w);
+		struct explanation e = explain(&w);
 		unsigned route;
 
-		assert_int_equal(e->turns, 4);
-		assert_int_equal(e->turn, i % 4 + 1);
+		assert_int_equal(e.turns, 4);
+		assert_int_equal(e.turn, i % 4 + 1);
 		route = frontend_peek_route(w.web);
 		assert_int_equal(route, frontend_route(w.web));
 		assert_string_equal(
-		    e->backend, w.web->backends[route]->spec->name);
-		explanation_free(e);
+		    e.backend->spec->name, w.web->backends[route]->spec->name);
+		explanation_fini(&e);
 	}
 	world_fini(&w);
 }
@@ -408,7 +423,7 @@ static void
 a_rule_on_the_name_decides(void **state)
 {
 	struct explained_client named = client;
-	struct explanation *e;
+	struct explanation e;
 	struct world w;
 
 	rules = true;
@@ -416,29 +431,29 @@ a_rule_on_the_name_decides(void **state)
 	rules = false;
 	assert_true(w.web->inspects);
 	named.sni = "x.y.example.com";
-	e = explanation_new(w.web, &named);
-	assert_string_equal(e->backend, "other");
-	assert_string_equal(e->sni.rule, "*.example.com");
-	assert_string_equal(e->sni.file, "f.ini");
-	assert_int_equal(e->sni.line, 7);
+	e = explain_client(&w, &named);
+	assert_string_equal(e.backend->spec->name, "other");
+	assert_int_equal(e.answer, RULES_MATCH);
+	assert_true(e.rule.name->wild);
+	assert_int_equal(e.rule.name->len, strlen("example.com"));
+	assert_int_equal(w.web->spec->rules[e.rule.rule].place.line, 7);
 	assert_ptr_equal(w.model->backends[1],
 	    w.web->backends[route_named(w.web, named.sni)]);
-	explanation_free(e);
+	explanation_fini(&e);
 	named.sni = "example.com";
-	e = explanation_new(w.web, &named);
-	assert_null(e->sni.rule);
-	assert_string_equal(e->backend, "app");
-	assert_string_equal(e->sni.name, "example.com");
-	explanation_free(e);
+	e = explain_client(&w, &named);
+	assert_int_equal(e.answer, RULES_NONE);
+	assert_string_equal(e.backend->spec->name, "app");
+	explanation_fini(&e);
 	/* Nowhere else to go. */
 	w.model->spec->frontends[0].routes_n = 0;
-	e = explanation_new(w.web, &named);
-	assert_null(e->backend);
-	assert_int_equal(e->servers_n, 0);
-	assert_int_equal(e->chosen, SERVER_NONE);
+	e = explain_client(&w, &named);
+	assert_null(e.backend);
+	assert_int_equal(e.servers_n, 0);
+	assert_int_equal(e.chosen, SERVER_NONE);
 	assert_null(w.web->backends[route_named(w.web, "a")]);
 	assert_null(w.web->backends[route_named(w.web, "")]);
-	explanation_free(e);
+	explanation_fini(&e);
 	w.model->spec->frontends[0].routes_n = 1;
 	world_fini(&w);
 }
@@ -448,21 +463,21 @@ static void
 the_name_is_the_key_where_it_is_hashed(void **state)
 {
 	struct explained_client named = client;
-	struct explanation *e;
+	struct explanation e;
 	struct world w;
 
 	world_init(&w, &balance_hash, false);
 	spec_of(&w)->hash_key = HASH_KEY_SNI;
 	named.sni = "a.example";
-	e = explanation_new(w.web, &named);
-	assert_true(e->key == XXH64("a.example", 9, 0));
-	assert_true(e->sni.hashed);
-	explanation_free(e);
+	e = explain_client(&w, &named);
+	assert_true(e.key == XXH64("a.example", 9, 0));
+	assert_true(e.sni_hashed);
+	explanation_fini(&e);
 	named.sni = NULL;
-	e = explanation_new(w.web, &named);
-	assert_true(e->key == endpoint_hash(&client.client, false));
-	assert_false(e->sni.hashed);
-	explanation_free(e);
+	e = explain_client(&w, &named);
+	assert_true(e.key == endpoint_hash(&client.client, false));
+	assert_false(e.sni_hashed);
+	explanation_fini(&e);
 	world_fini(&w);
 }
 
@@ -470,26 +485,26 @@ static void
 what_the_key_lacks_is_said(void **state)
 {
 	struct explained_client less = client;
-	struct explanation *e;
+	struct explanation e;
 	struct world w;
 
 	world_init(&w, &balance_hash, false);
 	spec_of(&w)->hash_key = HASH_KEY_SOURCE_PORT;
 	less.has_port = false;
-	e = explanation_new(w.web, &less);
-	assert_int_equal(e->unknown, UNKNOWN_PORT);
-	assert_int_equal(e->chosen, SERVER_NONE);
-	explanation_free(e);
+	e = explain_client(&w, &less);
+	assert_int_equal(e.unknown, UNKNOWN_PORT);
+	assert_int_equal(e.chosen, SERVER_NONE);
+	explanation_fini(&e);
 	spec_of(&w)->hash_key = HASH_KEY_DESTINATION;
-	e = explanation_new(w.web, &less);
-	assert_int_equal(e->unknown, UNKNOWN_DESTINATION);
-	explanation_free(e);
+	e = explain_client(&w, &less);
+	assert_int_equal(e.unknown, UNKNOWN_DESTINATION);
+	explanation_fini(&e);
 	less.has_local = true;
 	less.local.family = AF_INET;
-	e = explanation_new(w.web, &less);
-	assert_int_equal(e->unknown, UNKNOWN_NOTHING);
-	assert_true(e->key == endpoint_hash(&less.local, true));
-	explanation_free(e);
+	e = explain_client(&w, &less);
+	assert_int_equal(e.unknown, UNKNOWN_NOTHING);
+	assert_true(e.key == endpoint_hash(&less.local, true));
+	explanation_fini(&e);
 	world_fini(&w);
 }
 
