@@ -13,6 +13,7 @@
 #include "stats/metrics_pool.h"
 #include "stats/metrics_process.h"
 #include "stats/metrics_text.h"
+#include "stats/metrics_failures.h"
 #include "stats/metrics_lists.h"
 #include "stats/metrics_resolver.h"
 #include "stats/metrics_sets.h"
@@ -510,6 +511,14 @@ is_part_full(void *arg, FILE *out)
 }
 
 static bool
+put_failures(struct metrics *m, size_t number, FILE *out)
+{
+	metrics_put_failures(
+	    out, &control_proxy(m->env->control)->failures, number);
+	return true;
+}
+
+static bool
 put_certificates(struct metrics *m, size_t number, FILE *out)
 {
 	(void)number;
@@ -530,6 +539,9 @@ more_metrics(struct answer_rest *rest, const struct command_env *env, FILE *out)
 	    {SCOPE_ALL, KINDS * stat_columns_n, put_column},
 	    {SCOPE_BACKEND, TIMINGS, put_timings},
 	    {SCOPE_GLOBAL, metrics_pools_count(), put_pools},
+	    {SCOPE_GLOBAL,
+	        metrics_failures_count(&control_proxy(env->control)->failures),
+	        put_failures},
 	    {SCOPE_GLOBAL, spec->lists_n > 0 ? metrics_lists_count() : 0,
 	        put_lists},
 	    {SCOPE_RESOLVER,

@@ -164,6 +164,22 @@ pushed_out() {
 	[ "$(ctl show closed cause SC cause SD cause sQ json)" = "[]" ]
 }
 
+# bats test_tags=covered
+@test "failures: are counters of the metrics" {
+	local http sample='lfproxy_failures_total{cause="connect_failed",frontend="refused",backend="dead",server="d1"}'
+
+	GLOBAL='http = 127.0.0.1:0'
+	start_bad_day
+	clients refused wait 3
+	wait_for 10 failed 3
+	http=$(grep -oE 'monitoring at http://[^"]*/' "$LFPROXY_LOG")
+	curl -sS -m 60 "${http#monitoring at }metrics" >"$T/metrics"
+	grep -qxF "$sample 3" "$T/metrics" ||
+	    fail "$(grep failures_total "$T/metrics")"
+	equal "one head" 1 "$(grep -c '^# TYPE lfproxy_failures_total counter$' \
+	    "$T/metrics")"
+}
+
 @test "failures: their filters, and what they do not take" {
 	start_bad_day
 	fail_six_ways

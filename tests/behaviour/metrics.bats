@@ -190,7 +190,7 @@ families() {
 	    "$(families scope=server)"
 	equal "frontends and backends" "200 haproxy_backend haproxy_frontend \
 lfproxy_backend lfproxy_frontend" "$(families 'scope=backend&scope=frontend')"
-	equal "global, after a reset" "200 haproxy_process lfproxy_pool \
+	equal "global, after a reset" "200 haproxy_process lfproxy_failures lfproxy_pool \
 lfproxy_process lfproxy_ready lfproxy_reload lfproxy_reloads lfproxy_resource process_cpu \
 process_max process_open process_resident process_start process_threads \
 process_virtual" "$(families 'scope=server&scope=&scope=global')"
