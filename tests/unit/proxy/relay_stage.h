@@ -66,6 +66,8 @@ set_up(void **state)
 	st->server.state = &st->server_state;
 	st->front.frontend.spec = &st->frontend_spec;
 	st->front.frontend.counters = counters_new();
+	st->backend.counters = counters_new();
+	st->server.counters = counters_new();
 	st->front.frontend.backends[0] = &st->backend;
 	st->local.proxy = &st->proxy;
 	st->self.local = &st->local;
@@ -105,6 +107,8 @@ tear_down(void **state)
 		close(st->session->side[i].fd);
 	}
 	free(st->front.frontend.counters);
+	free(st->backend.counters);
+	free(st->server.counters);
 	proxy_fini(&st->proxy);
 	return 0;
 }

@@ -47,8 +47,6 @@ set_up_pacing(void **state)
 	memset(&backend_state, 0, sizeof(backend_state));
 	st->front.frontend.state = &frontend_state;
 	st->backend.state = &backend_state;
-	st->backend.counters = counters_new();
-	st->server.counters = counters_new();
 	st->proxy.pacer.call = count_call;
 	st->proxy.pacer.limited = true;
 	claim_open(&st->session->handler.claim);
@@ -60,8 +58,6 @@ tear_down_pacing(void **state)
 {
 	pacing_end(stage.session, &stage.self);
 	clock_replace(NULL);
-	free(stage.backend.counters);
-	free(stage.server.counters);
 	return tear_down(state);
 }
 
