@@ -262,7 +262,7 @@ offers() {
 	offers "" import haproxy
 	offers "" show nonsense
 	[[ " $(ctl --complete | xargs) " == *" top "*" reload resolve set show "*" help "* ]]
-	[[ " $(ctl --complete show | xargs) " == *" stat table threads tls version"* ]]
+	[[ " $(ctl --complete show | xargs) " == *" stat table threads tls top version"* ]]
 	offers "app/a app/b" set server
 	offers "app/a app/b" del server
 	offers "app/" add server

@@ -451,7 +451,7 @@ complete_ctl() {
 	# shellcheck source=/dev/null
 	. "$ROOT/etc/completion/lfproxyctl"
 	equal "commands" "save set show shutdown" "$(complete_ctl -S "$ADMIN" s)"
-	equal "to show" "table threads tls" "$(complete_ctl -S "$ADMIN" show t)"
+	equal "to show" "table threads tls top" "$(complete_ctl -S "$ADMIN" show t)"
 	equal "pools" "main lazy json" "$(complete_ctl -S "$ADMIN" show pool '')"
 	equal "pools" "main lazy" "$(complete_ctl -S "$ADMIN" set pool '')"
 	equal "settings" "threads shards promotion order cpus" \

@@ -269,7 +269,7 @@ drains() {
 }
 
 events() {
-	ctl show events
+	ctl show events | grep -v '^# complete since '
 }
 
 # follow_on: the numbers of all events, without gaps.

@@ -468,7 +468,7 @@ relaying() {
 	hold held 4
 	wait_for 10 relaying 4
 	run -0 ctl show sess
-	equal "lines" 4 "$(grep -cE '^0x[0-9a-f]+: proto=tcpv4 src=127.0.0.1:[0-9]+ fe=web be=app srv=[ab] ts=00 epoch=0 age=[0-9]+s calls=0 rate=0 cpu=0 lat=0 rq\[.*\] rp\[.*\] scf=\[8,0h,fd=[0-9]+\] scb=\[8,1h,fd=[0-9]+\] exp=[0-9ms]+ rc=0 c_exp=$' <<<"$output")"
+	equal "lines" 4 "$(grep -cE '^0x[0-9a-f]+: proto=tcpv4 src=127.0.0.1:[0-9]+ fe=web be=app srv=[ab] ts=00 epoch=0 age=[0-9]+s calls=0 rate=0 cpu=0 lat=0 rq\[.*\] rp\[.*\] scf=\[8,0h,fd=[0-9]+\] scb=\[8,1h,fd=[0-9]+\] exp=[0-9ms]+ rc=0 c_exp= in=[0-9]+ out=[0-9]+$' <<<"$output")"
 	equal "of a" 2 "$(ctl show sess server app/a | grep -c srv=a)"
 	equal "of b in app" 2 "$(ctl show sess backend app server app/b | grep -c .)"
 	equal "of web" 4 "$(ctl show sess frontend web | grep -c .)"
