@@ -34,7 +34,7 @@ _Static_assert(sizeof(struct message) <= LOG_RECORD_SIZE, "one record");
 /* The targets of messages; without any, messages go to standard error. */
 static struct lock targets_lock = LOCK_INITIALIZER;
 static struct log_message_targets targets;
-/* That of standard error without a target. */
+/* The format of messages on standard error without a target. */
 static enum log_message_format standard_format = LOG_MESSAGE_TEXT;
 
 static uint64_t warnings; /* relaxed */

@@ -13,7 +13,7 @@
 #define ROOM_FIRST 1024
 
 static uint64_t failures;
-/* Of the stream of a secret text. */
+/* Buffer of the stream of a secret text. */
 static char secret_buffer[4096];
 
 /* Makes room for that many more bytes and the NUL.  Returns false when memory

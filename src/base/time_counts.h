@@ -18,8 +18,8 @@
 #include "base/err.h"
 
 #define TIME_COUNTS_LEVELS 3
-/* One more slot than each span has, since the beginning of a window cuts its
- * oldest one. */
+/* Each level has one slot more than its span: the beginning of a window cuts
+ * its oldest slot. */
 #define TIME_COUNTS_SLOTS (61 + 61 + 145)
 
 /* The longest window. */

@@ -77,7 +77,7 @@ on_work_ended(struct ev_loop *loop, ev_async *ended, int events)
 	(void)loop;
 	(void)ended;
 	(void)events;
-	/* Only this loop removes nodes, and done can only append some. */
+	/* Nodes are removed by this loop alone; done may append nodes. */
 	list_for_each_safe (node, &worker.begun) {
 		struct work *work = container_of(node, struct work, node);
 

@@ -252,7 +252,8 @@ run_line(const struct command_env *env, char *line)
 	    .level = LEVEL_ADMIN, .peer.address = "the former process"};
 	/* The former process has recorded the changes. */
 	struct command_env unaudited = *env;
-	/* Only what an error says is used, and its beginning is enough. */
+	/* The answer matters for the text of an error alone, whose
+	 * beginning is enough. */
 	char copy[256], answer[512] = "";
 	struct answer_rest *rest;
 	FILE *out;

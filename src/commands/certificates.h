@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * What commands have put in place of the files of [tls] sections, in lines for
- * the next process (handover/later.h): first the content, in pieces, and then
- * what it is.
+ * Certificates, authorities and CRLs that commands have set, in lines for the
+ * next process (handover/later.h): the content in pieces, then the section and
+ * the file that it replaces.
  *
  *   later tls<TAB>pem=TEXT, with | for each end of a line
  *   later tls<TAB>section=NAME<TAB>what=certificate<TAB>file=FILE...
  *
- * The lines have private keys.  Whoever has a copy of them wipes it.
+ * The lines have private keys.  The owner of a copy wipes it.
  *
  * All functions run on the control thread.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which setting a command sets: the functions in its row of commands.h, and
+ * The settings of commands: the functions in a command's row of commands.h, and
  * those in an option of `set server` (settings.h).
  */
 #include "commands/settings.h"

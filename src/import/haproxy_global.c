@@ -268,7 +268,8 @@ hap_global(struct hap_file *file, const struct hap_section *section)
 	file->lax_limits = false;
 }
 
-/* What lfproxy's page lacks of HAProxy's; reason NULL: nothing. */
+/* Lines of a statistics page, and how lfproxy's page differs; reason NULL: it
+ * does not. */
 static const struct stats_word {
 	const char *words, *reason;
 } stats_words[] = {

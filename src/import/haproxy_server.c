@@ -541,7 +541,7 @@ hap_server(struct hap_proxy *proxy, const struct hap_line *line)
 	const char *word = hap_word(line, 0);
 
 	if (strcmp(word, "default-server") == 0) {
-		/* Only for options without a counterpart; the others are read
+		/* Reports options without a counterpart; the others are read
 		 * at each server. */
 		read_server_options(&server, line, 1);
 		return;

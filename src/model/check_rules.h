@@ -57,7 +57,7 @@ bool check_rules_on(
 bool agent_rules_on(
     const struct backend_spec *backend, const struct server_spec *server);
 
-/* Both for the address of the spec. */
+/* Returns both for the address of the spec. */
 static inline struct check_rules
 check_rules_of(
     const struct backend_spec *backend, const struct server_spec *server)

@@ -71,7 +71,7 @@ struct limit_spec {
 	 * them is set. */
 	struct list_use together, only, except;
 	unsigned prefix4, prefix6; /* bits of an address that make a source */
-	/* What is done with clients beyond the limit.  GATE_DELAY: hold_ms is
+	/* Applied to clients beyond the limit.  GATE_DELAY: hold_ms is
 	 * the longest delay; a client that would have to wait longer, or that
 	 * has too many sessions, is reset. */
 	struct gate_reply action;

@@ -39,7 +39,7 @@ struct source_spec {
 /* slow_start = off of a server whose backend has one. */
 #define SLOW_START_OFF UINT64_MAX
 
-/* What happens to a server's sessions when it goes down, and to the sessions of
+/* Actions on a server's sessions when it goes down, and on the sessions of
  * backups when another server comes up. */
 enum on_down { ON_DOWN_KEEP, ON_DOWN_CLOSE };
 enum on_up { ON_UP_KEEP, ON_UP_CLOSE_BACKUP };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What operators have ordered, and what goes on because of it.  Belongs to the
- * control thread.
+ * Orders of operators that go on for a while.  Belongs to the control thread.
  */
 #ifndef ORDERS_ORDERS_H
 #define ORDERS_ORDERS_H

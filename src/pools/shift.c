@@ -268,9 +268,9 @@ take_those_that_fit(struct shift_move *move)
 	return left_ns;
 }
 
-/* Only the first move of a decision is judged.  A move of many small sessions
- * is not judged, since its effect would be lost in changes of the load itself;
- * another one may follow at once. */
+/* The first move of a decision is judged, unless it moves many small sessions:
+ * its effect would be lost in changes of the load itself.  Then another move
+ * may follow at once. */
 void
 shift_choose(
     struct shift *shift, struct shift_load *loads, struct shift_move *move)

@@ -79,7 +79,7 @@ bool failures_take(struct failures *failures, uint32_t *at,
 /* Adds the counts and records of a cell that another process has moved out. */
 void failures_merge(struct failures *failures, const struct failure_kind *kind);
 
-/* What is known of all failures. */
+/* The failures of all cells and of none. */
 struct failures_known {
 	uint64_t begun_us;    /* clock_wall_us: when counting began */
 	uint64_t others;      /* failures in the window without a cell */

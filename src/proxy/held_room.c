@@ -44,7 +44,7 @@ held_room_take(struct proxy *proxy, const struct frontend *frontend,
 	uint32_t most = of_frontend < max ? of_frontend : max;
 	uint32_t *address = count_of_address(proxy, client);
 
-	/* One client may be held as soon as there is room for any. */
+	/* A single client may be held as soon as there is room for any. */
 	if (!count_within(address, (most + HELD_PART - 1) / HELD_PART))
 		return false;
 	if (count_within(&f->held, of_frontend)) {

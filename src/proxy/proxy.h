@@ -70,11 +70,11 @@ proxy_limits_have_rate(const struct proxy_limits *limits)
  */
 enum takeover {
 	TAKEOVER_DONE,
-	/* Those of frontends with limits by source, until the sessions of that
-	 * process, which count in these limits, have all come. */
+	/* Acceptors of frontends with limits by source wait until all sessions
+	 * of that process, which count in these limits, have come. */
 	TAKEOVER_OF_SESSIONS,
-	/* All, because that process has the listening sockets as well, or has
-	 * not told yet which places its sessions have. */
+	/* All acceptors wait, because that process has the listening sockets as
+	 * well, or has not told yet which places its sessions have. */
 	TAKEOVER_OF_SOCKETS,
 };
 

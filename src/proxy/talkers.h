@@ -11,7 +11,7 @@
  * for each TALKERS_WINDOW_MS, and each window has a summary for each kind.
  *
  * A lock of a shard is held for some 50 ns, and for some microseconds by
- * talkers_top.
+ * talkers_find.
  */
 #ifndef PROXY_TALKERS_H
 #define PROXY_TALKERS_H

@@ -96,8 +96,7 @@ consul_wants_passing(const struct discovery_target *target)
 	for (size_t i = 0; i < target->parameters_n; i++) {
 		const struct discovery_parameter *p = &target->parameters[i];
 
-		/* As Consul reads it: the parameter alone, or with a true
-		 * value. */
+		/* Consul takes the parameter alone, or with a true value. */
 		if (strcmp(p->name, "passing") == 0)
 			return !p->value || !*p->value ||
 			       !(strcasecmp(p->value, "false") == 0 ||

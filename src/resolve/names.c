@@ -347,8 +347,8 @@ stale_tick(
 static uint64_t
 name_tick(struct name *n, uint64_t now_ms)
 {
-	/* Only followed names are asked for often enough for their answers to
-	 * lapse. */
+	/* Answers lapse for followed names alone: other names are not asked for
+	 * often enough. */
 	static const struct renewal_settings kept = {
 	    .hold_ms = RENEWAL_FOREVER};
 	const struct renewal_settings *settings =

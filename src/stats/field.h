@@ -24,8 +24,8 @@ enum field_form {
 	FIELD_TYPED_DESC,
 	FIELD_JSON, /* HAProxy's JSON, with the type of each value */
 	FIELD_FLAT, /* a JSON object of names and values */
-	/* As FIELD_FLAT, with only those columns of `show stat` that the status
-	 * page uses, and without absent ones. */
+	/* FIELD_FLAT with the columns of `show stat` that the status page uses,
+	 * without absent values. */
 	FIELD_BRIEF,
 };
 

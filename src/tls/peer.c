@@ -41,7 +41,7 @@ struct tls_resume {
 	struct kept_session *kept; /* under the lock; NULL: none */
 };
 
-/* What an SSL object needs when its server gives a session. */
+/* An SSL object's data for the sessions that its server gives. */
 struct link {
 	struct tls_resume *resume;
 	/* The SNI and the checked name, with a blank between: a session is used

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What commands have put in place of the files of a context, in a form in which
- * another process can go on with it: certificates with their keys, authorities
- * and CRLs.
+ * Certificates with their keys, authorities and CRLs that commands have put in
+ * place of a context's files, in a form for another process.
  *
  * Functions run on the control thread and do not block.
  */
@@ -27,7 +26,7 @@ struct tls_replaced {
 	const char *file;
 	uint64_t base; /* a digest of what the file had when it was read */
 	char text[TLS_REPLACED_TEXT_SIZE]; /* the content, for people */
-	/* Of these, one is not NULL. */
+	/* Exactly one of these is not NULL. */
 	const struct tls_cert *cert;
 	const struct tls_authorities *authorities;
 };

@@ -14,7 +14,7 @@
 /* The most changes of a context that are described by texts. */
 #define TEXTS_MAX 16
 
-/* One: the certificates of a reading are freed before the next one begins. */
+/* Single file: a reading's certificates are freed before the next begins. */
 static struct work_queue readings = {.at_once = 1};
 
 /* A [tls] section in one of its roles. */
