@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The proxies that are compared, each with two threads (or worker processes) in
-front of the same servers, none with an access log.
+front of the same servers, none with an access log.  lfproxy has two further
+threads where it ends TLS, as it has by default on two CPUs.
 
 Each has one listener for each server it is given: `proxy.addresses[n]` leads to
 `servers[n]`.  With `tls`, a file with a certificate and its key, the listeners
@@ -118,7 +119,10 @@ class Proxy(Process):
 
 def lfproxy_ini(servers, addresses, pool=(), defaults=(), tls=None,
                 listen=()):
-    lines = ["[global]", "log = off", "[pool main]", f"threads = {THREADS}",
+    # With TLS as many threads as `threads = auto` has on THREADS CPUs: as many
+    # again, which wait unless handshakes compute.
+    lines = ["[global]", "log = off", "[pool main]",
+             f"threads = {2 * THREADS if tls else THREADS}",
              *pool, "[defaults]", *defaults]
     if tls:
         lines += ["[tls bench]", f"cert = {tls}", f"curves = {GROUP}"]
