@@ -259,7 +259,8 @@ acl_entry_end(const struct expiring *expiring, const struct acl_list *list,
 {
 	struct setting now;
 
-	now.base[0] = '\0';
+	now.base[0] = now.ordered[0] = '\0';
+	SETTING_PRINT(now.value, "added");
 	subject_of(list, range, now.subject, sizeof(now.subject));
 	return expiring_of(expiring, &now, ret_status);
 }

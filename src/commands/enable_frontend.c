@@ -3,9 +3,11 @@
  */
 #include "commands/commands.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "commands/expiring.h"
 #include "orders/frontend_orders.h"
 
 static const char *
@@ -89,6 +91,7 @@ bool
 run_shutdown_frontend(struct call *call)
 {
 	struct frontend *f = call_frontend(call, call_arg(call, 0));
+	char what[sizeof(((struct setting *)NULL)->subject)];
 	enum frontend_admin before;
 
 	if (!f)
@@ -98,6 +101,8 @@ run_shutdown_frontend(struct call *call)
 	        call, f, FRONTEND_SHUT, "Frontend was already shut down."))
 		return true;
 	frontend_shut(control_listeners(call->env->control), f);
+	snprintf(what, sizeof(what), "frontend %s", f->spec->name);
+	expiring_overrule(call->env->expiring, call, what);
 	audit_admin(call, f, before);
 	return true;
 }

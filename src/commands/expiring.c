@@ -22,6 +22,7 @@
 #define BUSY_LOOK_MS 100
 
 #define BY_FILE "the file has set it since then"
+#define CHANGED "it was changed meanwhile"
 
 struct expiring_change *
 expiring_at(struct list *node)
@@ -212,6 +213,14 @@ is_busy(const struct expiring_change *c)
 	return describe_now(c, &now) == SETTING_BUSY;
 }
 
+/* Whether the operator's value is still that of the change: an agent may have
+ * set another one over it. */
+static bool
+is_in_force(const struct expiring_change *c, const struct setting *now)
+{
+	return strcmp(setting_own(now), setting_own(&c->setting)) == 0;
+}
+
 /* Sets the former value again, unless another value has been set since.  A
  * reload that has changed the file's value has ended the change. */
 static void
@@ -223,11 +232,11 @@ expire_change(struct expiring_change *c)
 	if (!expiring_read_setting(c, &now))
 		report_kept(c, then->value, "it no longer exists");
 	else if (c->is_changed)
-		report_kept(c, now.value, "it was changed meanwhile");
+		report_kept(c, now.value, CHANGED);
 	else if (setting_is_replaced(&now, then->base))
 		report_kept(c, now.value, BY_FILE);
-	else if (strcmp(now.value, then->value) != 0)
-		report_kept(c, now.value, "it was changed meanwhile");
+	else if (!is_in_force(c, &now))
+		report_kept(c, now.value, CHANGED);
 	else
 		undo_change(c);
 }
@@ -241,7 +250,7 @@ go_on(struct expiring_change *c)
 	struct replay r;
 
 	unaudited.audit = NULL;
-	replay_init(&r, c, c->setting.value);
+	replay_init(&r, c, setting_own(&c->setting));
 	r.call.env = &unaudited;
 	if (!replay_run(&r, c) || !expiring_read_setting(c, &now))
 		return;
@@ -257,30 +266,44 @@ expiring_follow_configured(struct expiring_change *c, const char *configured,
 		memcpy(c->former, now->configured, sizeof(c->former));
 }
 
-void
-expiring_follow_file(struct expiring *expiring)
+/* Ends the change before its time. */
+static void
+end_early(struct expiring_change *c, const char *value, const char *why)
+{
+	report_kept(c, value, why);
+	change_free(c);
+}
+
+/* Follows the setting, which a reload may have changed.  A change of an object
+ * that was removed stays: the object gets its overrides back if it returns. */
+static void
+follow_setting(struct expiring_change *c)
 {
 	struct setting now;
 
-	list_for_each_safe (node, &expiring->changes) {
-		struct expiring_change *c = expiring_at(node);
-
-		if (c->is_changed || !expiring_read_setting(c, &now))
-			continue;
-		if (!setting_is_replaced(&now, c->setting.base)) {
-			expiring_follow_configured(
-			    c, c->setting.configured, &now);
-			memcpy(c->setting.configured, now.configured,
-			    sizeof(c->setting.configured));
-			continue;
-		}
-		if (strcmp(now.configured, c->former) == 0) {
+	if (!expiring_read_setting(c, &now))
+		return;
+	if (setting_is_replaced(&now, c->setting.base)) {
+		if (strcmp(now.configured, c->former) == 0)
 			go_on(c);
-		} else {
-			report_kept(c, now.value, BY_FILE);
-			change_free(c);
-		}
+		else
+			end_early(c, now.value, BY_FILE);
+	} else if (!is_in_force(c, &now)) {
+		/* Another server has the name. */
+		end_early(c, now.value, CHANGED);
+	} else {
+		expiring_follow_configured(c, c->setting.configured, &now);
+		memcpy(c->setting.configured, now.configured,
+		    sizeof(c->setting.configured));
 	}
+}
+
+void
+expiring_follow_file(struct expiring *expiring)
+{
+	list_for_each_safe (node, &expiring->changes)
+		if (!expiring_at(node)->is_changed)
+			follow_setting(expiring_at(node));
 }
 
 static void
@@ -309,7 +332,8 @@ expiring_of(const struct expiring *expiring, const struct setting *now,
 	                   (struct expiring *)(uintptr_t)expiring, now->subject)
 	             : NULL;
 
-	if (!c || c->is_changed || setting_is_replaced(now, c->setting.base))
+	if (!c || c->is_changed || setting_is_replaced(now, c->setting.base) ||
+	    !is_in_force(c, now))
 		return false;
 	fill_status(c, ret_status);
 	return true;
@@ -477,22 +501,25 @@ keep_former(struct expiring *expiring, const struct call *call,
 {
 	struct expiring_change *c = expiring_find(expiring, before->subject);
 
-	if ((!c || c->is_changed) && strcmp(before->value, after->value) == 0) {
+	bool is_same = strcmp(before->value, after->value) == 0 &&
+	               strcmp(setting_own(before), setting_own(after)) == 0;
+
+	if ((!c || c->is_changed) && is_same) {
 		call_say(call, SEVERITY_NOTICE,
 		    "Nothing was changed, so nothing is put back later.");
 		return;
 	}
-	if (c &&
-	    (c->is_changed || strcmp(c->setting.value, before->value) != 0))
-		snprintf(c->former, sizeof(c->former), "%s", before->value);
+	if (c && (c->is_changed || !is_in_force(c, before)))
+		snprintf(
+		    c->former, sizeof(c->former), "%s", setting_own(before));
 	if (!c)
-		c = expiring_add(expiring, before->value);
+		c = expiring_add(expiring, setting_own(before));
 	if (!c) {
 		call_say(call, SEVERITY_ERR,
 		    "Out of memory: the change will not expire.");
 		return;
 	}
-	if (strcmp(before->value, after->value) == 0)
+	if (is_same)
 		call_audit(call, NULL, NULL, "%s: still %s", after->subject,
 		    setting_shown(after, after->value));
 	c->command = command;

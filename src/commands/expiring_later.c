@@ -17,7 +17,7 @@ write_change(const struct expiring_change *c, FILE *out)
 	                  "\tcommand=%s\tnames=%s\tvalue=%s\tformer=%s"
 	                  "\tconfigured=%s\tbase=%s",
 	    c->ends_wall_ms, c->for_ms, c->command->words, c->names,
-	    c->setting.value, c->former, c->setting.configured,
+	    setting_own(&c->setting), c->former, c->setting.configured,
 	    c->setting.base);
 	if (c->who.known)
 		fprintf(out, "\tpid=%d\tuid=%u\tgid=%u", (int)c->who.pid,
@@ -82,9 +82,10 @@ expiring_read(struct expiring *expiring, const struct command *command,
 		return err_set(err, "it is not understood");
 	if (!expiring_read_setting(&read, &now))
 		return err_set(err, "it no longer exists");
-	if (strcmp(now.value, value) != 0)
+	if (strcmp(setting_own(&now), value) != 0)
 		return err_set(err, "%s is %.40s, not %.40s", now.subject,
-		    setting_shown(&now, now.value), setting_shown(&now, value));
+		    setting_shown(&now, setting_own(&now)),
+		    setting_shown(&now, value));
 	if (later_text(line, "base", base, sizeof(base)) &&
 	    setting_is_replaced(&now, base))
 		return err_set(err, "the file has another value since then");

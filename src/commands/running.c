@@ -50,12 +50,13 @@ tell(struct walk *w, const char *key, const char *text)
 	    .base = w->base[0] ? w->base : NULL,
 	    .ends = w->ends,
 	    .is_secret = w->is_secret,
-	    .unsaved =
-	        w->is_secret ? "it may hold a password"
-	        : w->of_tls  ? "lfproxy writes no certificates and keys; write "
-	                       "the file"
-	        : w->of_files ? "that would bring entries of its files back"
-	                      : "the file cannot say this",
+	    .unsaved = w->is_secret ? "it may hold a password"
+	               : w->of_tls
+	                   ? "lfproxy writes no certificates and keys; write "
+	                     "the file"
+	               : w->of_files
+	                   ? "its files have entries that this would bring back"
+	                   : "the file cannot say this",
 	    .section = w->section,
 	    .server = w->server[0] ? w->server : NULL,
 	    .place = w->place,
@@ -118,8 +119,7 @@ tell_setting(
 		tell_value(w, id, &now, pending.value);
 		w->ends = NULL;
 	} else if (now.is_changed) {
-		tell_value(
-		    w, id, &now, now.ordered[0] ? now.ordered : now.value);
+		tell_value(w, id, &now, setting_own(&now));
 	}
 }
 
@@ -388,12 +388,13 @@ running_changes(const struct command_env *env, running_fn *call, void *arg)
 		    model_find_list(model, spec->lists[i].name));
 	for (size_t i = 0; i < spec->tls_n; i++)
 		walk_tls(&w, &spec->tls[i]);
-	model_for_each_server (s, model)
-		walk_server(&w, s, true);
+	/* An added server may have the name of a deleted one. */
 	for (size_t i = 0; i < spec->backends_n; i++)
 		for (size_t j = 0; j < spec->backends[i].deleted_n; j++)
 			tell_deleted(&w, &spec->backends[i],
 			    spec->backends[i].deleted[j]);
+	model_for_each_server (s, model)
+		walk_server(&w, s, true);
 	w.server[0] = '\0';
 	for (size_t i = 0; i < spec->pools_n; i++) {
 		w.place = spec->pools[i].place;

@@ -52,6 +52,12 @@ setting_is_replaced(const struct setting *now, const char *base)
 }
 
 const char *
+setting_own(const struct setting *setting)
+{
+	return setting->ordered[0] ? setting->ordered : setting->value;
+}
+
+const char *
 setting_shown(const struct setting *setting, const char *value)
 {
 	return setting->is_secret && value[0] ? "(not shown)" : value;

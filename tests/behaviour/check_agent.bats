@@ -6,6 +6,7 @@
 
 load helpers
 load checks
+load ctl
 
 # agent LINE: what the agent of `a` answers from now on.
 agent() {
@@ -253,4 +254,21 @@ queued_is() {
 		agent = on port=$(addr agent | sed 's/.*://') interval=50ms send=state\\x20now\\n" \
 	    web a
 	until_column 10 a weight 9
+}
+
+no_changes_left() {
+	[ -z "$(ctl show expiring)" ] &&
+	    [[ $(ctl show drift) == *"0 changes by commands"* ]]
+}
+
+# What the agent says in between is no order of the operator.
+@test "agent: changes for a time end in spite of its answers" {
+	with_agent
+	agent 'drain 50%'
+	until_column 10 a weight 50
+	ctl set weight app/a 70 for 1s
+	ctl set server app/a state maint for 1s
+	wait_for 20 no_changes_left || fail "$(ctl show drift)"
+	until_column 10 a weight 50
+	until_column 10 a status 'DRAIN (agent)'
 }

@@ -360,3 +360,25 @@ print(len(ids), ids[0], ids[-1])')"
 	equal "drift" 0 "$(ctl show drift | grep -c -- '->')"
 	stop_lfproxy
 }
+
+# bats test_tags=onethread
+@test "expiring: a server at another address is not that of the change" {
+	two
+	done_ set server app/a state maint for 1h
+	sed -i "s/^server = a .*/server = a $(addr b)/" "$T/lfproxy.ini"
+	run -0 ctl reload
+	nothing_of "show expiring"
+	audited "expired: server app/a state stays ready: it was changed meanwhile"
+	[[ $(ctl show drift) == *"0 changes by commands"* ]]
+}
+
+# bats test_tags=onethread
+@test "expiring: a frontend that was shut down meanwhile stays shut" {
+	two
+	ctl disable frontend web for 1s
+	ctl shutdown frontend web
+	wait_for 20 nothing_of "show expiring"
+	equal "status" STOP "$(column status FRONTEND)"
+	equal "drift" "frontend web: enabled -> shut down" \
+	    "$(ctl show drift | grep '^frontend')"
+}
