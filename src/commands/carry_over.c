@@ -93,8 +93,9 @@ write_choices(const struct limit *l, size_t most, FILE *out)
 	bool found;
 
 	while (n < most && source_table_next(l->table, &at, &facts, &found)) {
-		const struct server *s =
-		    found ? sticky_server(l, &facts.choice) : NULL;
+		const struct server *s = found && !sticky_is_expired(l, &facts)
+		                             ? sticky_server(l, &facts.choice)
+		                             : NULL;
 
 		if (!s)
 			continue;
@@ -245,7 +246,8 @@ is_replaced(const struct command_env *env, const char **bases, const char *line)
 	return true;
 }
 
-static void
+/* Runs the command.  Returns false, with the line logged, if it fails. */
+static bool
 run_line(const struct command_env *env, char *line)
 {
 	struct command_mode mode = {
@@ -259,12 +261,12 @@ run_line(const struct command_env *env, char *line)
 	FILE *out;
 
 	if (restore_health(env, line))
-		return;
+		return true;
 	snprintf(copy, sizeof(copy), "%s", line);
 	out = fmemopen(answer, sizeof(answer), "w");
 	if (!out) {
 		carry_over_log_left_out(copy, "out of memory");
-		return;
+		return false;
 	}
 	unaudited.audit = NULL;
 	rest = command_run(&unaudited, &mode, line, NULL, out);
@@ -279,6 +281,38 @@ run_line(const struct command_env *env, char *line)
 	answer[sizeof(answer) - 1] = '\0';
 	if (mode.failed)
 		carry_over_log_left_out(copy, answer);
+	return !mode.failed;
+}
+
+/* A server that could not be added again, BACKEND/SERVER; "": none. */
+struct refused {
+	char name[2 * CALL_NAME_SIZE];
+};
+
+/* Returns whether the command is about that server: the file may have another
+ * one of the name by now. */
+static bool
+is_about_refused(const struct refused *refused, const char *line)
+{
+	size_t len = strlen(refused->name);
+	const char *at = len > 0 ? strstr(line, refused->name) : NULL;
+
+	return at && at > line && at[-1] == ' ' &&
+	       (at[len] == ' ' || at[len] == '\0');
+}
+
+static void
+run_command(const struct command_env *env, char *line, struct refused *refused)
+{
+	char name[sizeof(refused->name)] = "";
+
+	(void)sscanf(line, "add server %127s", name);
+	if (!*name && is_about_refused(refused, line))
+		return;
+	if (!run_line(env, line) && *name)
+		memcpy(refused->name, name, sizeof(name));
+	else if (*name)
+		refused->name[0] = '\0';
 }
 
 /* Returns whether the line needs a control that has started, and what the lines
@@ -393,6 +427,7 @@ carry_over_run(const struct command_env *env, const char *lines, bool last)
 {
 	char *copy = strdup(lines), *rest = copy, *line;
 	const char *bases = strstr(lines, "\n" LATER BASE);
+	struct refused refused = {.name = ""};
 	bool late = false;
 
 	/* A list may have been changed thousands of times. */
@@ -406,7 +441,7 @@ carry_over_run(const struct command_env *env, const char *lines, bool last)
 		if (!records_read(env, line) &&
 		    strncmp(line, LATER, strlen(LATER)) != 0 &&
 		    !is_replaced(env, &bases, line))
-			run_line(env, line);
+			run_command(env, line, &refused);
 	}
 	end_changes_of_lists(env);
 	if (copy)

@@ -120,13 +120,15 @@ step_entries(struct table_listing *x, const struct limit *l)
 	bool found;
 
 	if (x->filter.has_key) {
-		if (source_table_find(l->table, &x->filter.key, &facts))
+		if (source_table_find(l->table, &x->filter.key, &facts) &&
+		    !sticky_is_expired(l, &facts))
 			put_source(r, l, &facts, 1);
 		return false;
 	}
 	if (!source_table_next(l->table, &x->at, &facts, &found))
 		return false;
-	if (found && table_filter_passes(&x->filter, l, &facts))
+	if (found && !sticky_is_expired(l, &facts) &&
+	    table_filter_passes(&x->filter, l, &facts))
 		put_source(r, l, &facts, x->at);
 	return true;
 }

@@ -7,6 +7,7 @@
 #include "model/backend.h"
 #include "model/limit.h"
 #include "model/model.h"
+#include "model/source_facts.h"
 
 /* Returns the place of the server with that name.  The id finds it at once,
  * unless a reload or an upgrade has numbered the servers differently. */
@@ -59,6 +60,16 @@ sticky_note(const struct lineup *l, const struct choice *choice, uint32_t place)
 	if (l->choices)
 		source_table_choose(
 		    l->choices, &choice->sticky, &now, clock_now_ns());
+}
+
+bool
+sticky_is_expired(const struct limit *limit, const struct source_facts *facts)
+{
+	uint64_t expire_ms =
+	    limit->backend ? limit->backend->spec->sticky_expire_ms : 0;
+
+	return expire_ms > 0 &&
+	       facts->due_ns + expire_ms * NS_PER_MS <= clock_now_ns();
 }
 
 const struct server *

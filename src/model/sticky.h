@@ -23,6 +23,7 @@ struct choice;
 struct limit;
 struct lineup;
 struct server;
+struct source_facts;
 
 /* Returns the place in the lineup of the server that the source has chosen
  * last, reserves included; PLACE_NONE if there is none, or the session has
@@ -35,6 +36,11 @@ uint32_t sticky_place(
  * a grace section. */
 void sticky_note(
     const struct lineup *lineup, const struct choice *choice, uint32_t place);
+
+/* Returns whether the entry of the limit's table is a choice that has expired.
+ * Any thread. */
+bool sticky_is_expired(
+    const struct limit *limit, const struct source_facts *facts);
 
 /* Returns the server of a choice in the table of the limit, or NULL if its
  * backend has no such server.  Runs on the control thread. */

@@ -97,6 +97,47 @@ settings() {
 	goes_along settings
 }
 
+# of_r: what operators have done to r.
+of_r() {
+	ctl show drift | grep 'app/r'
+	ctl get weight app/r
+}
+
+@test "records: settings: a server that was deleted and added again is there" {
+	begin_kept
+	ctl set server app/r state maint
+	ctl del server app/r
+	ctl add server app/r "$(addr a)" weight=7
+	ctl enable server app/r
+	equal "the weight" "7 (initial 7)" "$(of_r | tail -n 1)"
+	goes_along of_r
+}
+
+@test "records: settings: a server that was added is not the file's of that name" {
+	begin_kept
+	ctl add server app/n "$(addr a)" weight=7
+	ctl enable server app/n
+	sed -i "s/^server = r .*/&\nserver = n $(addr r) weight=9 disabled/" \
+	    "$T/lfproxy.ini"
+	upgrade
+	wait_for 10 lfproxy_said "'add server app/n .*could not be done again"
+	equal "the weight" "9 (initial 9)" "$(ctl get weight app/n)"
+	[[ $(ctl show drift) == *"0 changes by commands"* ]] ||
+		fail "$(ctl show drift)"
+}
+
+# shut: a command for a time came before.
+shut() {
+	ctl show drift | grep '^frontend web'
+}
+
+@test "records: settings: a frontend that was shut down stays shut" {
+	begin_kept
+	ctl disable frontend web for 1h
+	ctl shutdown frontend web
+	goes_along shut
+}
+
 entries() {
 	ctl show drift | grep '^list '
 }
@@ -122,8 +163,8 @@ entries() {
 	equal "drift" "list some: 10.2.0.0/16 -> deleted
 list some: 10.3.0.0/16 -> deleted
 list some: none -> 10.6.0.0/16
-list all: 10.5.0.0/16 -> deleted (that would bring entries of its files back)
-list all: 1 entry of its files -> deleted (that would bring entries of its files back)" \
+list all: 10.5.0.0/16 -> deleted (its files have entries that this would bring back)
+list all: 1 entry of its files -> deleted (its files have entries that this would bring back)" \
 	    "$(entries)"
 	goes_along entries
 	begin_again
@@ -146,7 +187,7 @@ entry = 10.5.0.0/16" "$(grep '^entry' "$T/lfproxy.ini")"
 }
 
 @test "records: settings: entries of the files of lists stay deleted" {
-	local left='(that would bring entries of its files back)'
+	local left='(its files have entries that this would bring back)'
 
 	begin_kept
 	stop_lfproxy

@@ -207,7 +207,7 @@ entry_key() {
 	begin_sticky 'sticky_expire = 1s' 'sticky_size = 1'
 	ctl set table app/sticky key 127.0.0.1 data.server_key b
 	[ "$(entry exp)" -le 1000 ]
-	gone() { [ "$(entry exp)" = 0 ]; }
+	gone() { [ -z "$(entry exp)" ]; }
 	wait_for 10 gone
 	serves a
 	becomes sticky_expire 1d
