@@ -251,7 +251,8 @@ acl_list_add(
 		list->added = make_empty();
 	if (!list->added)
 		return ACL_SHORT;
-	if (acl_content_get(list->added, range, &same))
+	if (acl_content_get(list->added, range, &same) ||
+	    (list->content && acl_content_get(list->content, range, &same)))
 		return ACL_DONE;
 	if (list->changing)
 		return acl_content_insert_later(list->added, &entry)

@@ -473,3 +473,14 @@ is_absent() {
 	run ! ctl add acl office 127.0.0.7 for
 	run ! ctl add acl @2 office 127.0.0.7 for 1h
 }
+
+@test "lists: adding an entry that the file has changes nothing" {
+	start_listed 'entry = 127.0.0.2 127.0.0.3'
+	ctl add acl office 127.0.0.2
+	ctl del acl office 127.0.0.3
+	[[ $(ctl show drift) == *"1 change by commands"* ]]
+	sed -i 's/^entry = .*/entry = 127.0.0.4/' "$T/lfproxy.ini"
+	ctl reload
+	becomes reset 127.0.0.2
+	becomes served 127.0.0.4
+}
