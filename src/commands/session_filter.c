@@ -74,9 +74,9 @@ take_traffic(struct call *call, struct session_filter *filter, const char *word,
 	return err_set(call->err, "%s: %s.", word, why.text);
 }
 
-bool
-session_filter_take(struct call *call, struct session_filter *filter,
-    const char *word, const char *value, bool *ret_taken)
+static bool
+take_word(struct call *call, struct session_filter *filter, const char *word,
+    const char *value, bool *ret_taken)
 {
 	char *name = strcmp(word, "frontend") == 0  ? filter->frontend
 	             : strcmp(word, "backend") == 0 ? filter->backend
@@ -92,6 +92,33 @@ session_filter_take(struct call *call, struct session_filter *filter,
 		return take_cause(call, filter, value);
 	return !filter->has_traffic ||
 	       take_traffic(call, filter, word, value, ret_taken);
+}
+
+/* Returns the bit of the word in session_filter.given, or 0. */
+static unsigned
+bit_of(const char *word)
+{
+	static const char *const words[] = {
+	    "frontend", "backend", "server", "client", "min-bytes"};
+
+	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(word, words[i]) == 0)
+			return 1u << i;
+	return 0;
+}
+
+bool
+session_filter_take(struct call *call, struct session_filter *filter,
+    const char *word, const char *value, bool *ret_taken)
+{
+	unsigned bit = bit_of(word);
+
+	if (!take_word(call, filter, word, value, ret_taken))
+		return false;
+	if (*ret_taken && (filter->given & bit))
+		return err_set(call->err, "%s: given twice; keep one.", word);
+	filter->given |= bit;
+	return true;
 }
 
 bool

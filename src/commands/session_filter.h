@@ -16,6 +16,7 @@ struct session_filter {
 	/* The command's, set before words are taken: `cause` is a filter, or
 	 * `client` and `min-bytes` are. */
 	bool has_causes, has_traffic;
+	unsigned given;     /* bit n: filter word n was taken */
 	uint64_t causes;    /* bit n: enum close_reason n is wanted; 0: any */
 	struct cidr client; /* family 0: any */
 	uint64_t min_bytes;
@@ -23,7 +24,8 @@ struct session_filter {
 
 /* Adds `frontend NAME`, `backend NAME`, `server BACKEND/NAME`, `cause CAUSE`,
  * `client RANGE` or `min-bytes N` to the filter; *ret_taken is false for other
- * words.  CAUSE is the code or the name of a close reason.  Returns false with
+ * words.  CAUSE is the code or the name of a close reason; of several causes
+ * one has to be the session's, all else may be given once.  Returns false with
  * call->err set. */
 bool session_filter_take(struct call *call, struct session_filter *filter,
     const char *word, const char *value, bool *ret_taken);

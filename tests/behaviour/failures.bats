@@ -149,6 +149,8 @@ SIX='6 CD client_reset well app a
 	equal "the last day" "$SIX" "$(table last 24h)"
 	wait_for 10 pushed_out
 	[[ "$(ctl show closed cause SC)" == "# complete since "* ]]
+	run ctl show closed frontend well frontend named
+	equal "two frontends" "frontend: given twice; keep one." "$output"
 	[[ "$(ctl show failures)" == "21 failures since "*", complete since "* ]]
 	equal "an example" "refused dead d1" "$(ctl show failures \
 	    cause connect_failed json | python3 -c 'import json, sys
