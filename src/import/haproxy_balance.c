@@ -253,7 +253,7 @@ write_stick_table(struct hap_proxy *proxy, const struct hap_line *line,
 			    n > STICKY_SIZE_MAX ? STICKY_SIZE_MAX
 			                        : (unsigned)n);
 	} else if (strcmp(word, "expire") == 0 &&
-	           value_haproxy_time(value, &n)) {
+	           value_haproxy_time(value, &n) && n > 0) {
 		if (n < 1000)
 			hap_lost(proxy->file, proxy->be, line, LOSS_CLIENTS,
 			    "choices are kept for 1s");

@@ -268,26 +268,34 @@ hap_global(struct hap_file *file, const struct hap_section *section)
 	file->lax_limits = false;
 }
 
+#define STATS_OPEN "every client that reaches the address of http may read"
+
 /* Lines of a statistics page, and how lfproxy's page differs; reason NULL: it
- * does not. */
+ * does not.  is_guard: the line keeps clients away. */
 static const struct stats_word {
 	const char *words, *reason;
+	bool is_guard;
 } stats_words[] = {
-    {"bind", "http takes one address"},
-    {"stats admin", "clients that are not signed in can change nothing; write "
-                    "users = FILE behind http"},
-    {"stats auth", "http asks for no password; write users = FILE behind it"},
-    {"stats scope", "the page shows all frontends and backends"},
-    {"stats uri", "the page is at /"},
-    {"stats", NULL},
-    {"mode", NULL},
-    {"timeout", NULL},
-    {"log", NULL},
-    {"option", NULL},
-    {"description", NULL},
-    {"http-request use-service", "the metrics are at /metrics"},
-    {"", "http answers every client that reaches its address; choose one that "
-         "only trusted hosts reach"},
+    {"bind", "http takes one address", false},
+    {"stats admin",
+        "clients that are not signed in can change nothing; write "
+        "users = FILE behind http",
+        false},
+    {"stats auth",
+        "lfproxy's page may be read without a password; users = FILE "
+        "is for changes",
+        true},
+    {"stats http-request", STATS_OPEN, true},
+    {"stats scope", "the page shows all frontends and backends", false},
+    {"stats uri", "the page is at /", false},
+    {"stats", NULL, false},
+    {"mode", NULL, false},
+    {"timeout", NULL, false},
+    {"log", NULL, false},
+    {"option", NULL, false},
+    {"description", NULL, false},
+    {"http-request use-service", "the metrics are at /metrics", false},
+    {"", STATS_OPEN, true},
 };
 
 static const struct stats_word *
@@ -311,7 +319,17 @@ is_stats_default(const struct hap_line *line)
 	           strcmp(last, "}") == 0 && strstr(line->text, "/metrics"));
 }
 
-/* Writes the page's address.  Returns the line that it comes from, or NULL. */
+static bool
+is_guarded(const struct hap_proxy *proxy)
+{
+	for (size_t i = 0; i < proxy->section->lines.n; i++)
+		if (find_stats_word(&proxy->section->lines.all[i])->is_guard)
+			return true;
+	return false;
+}
+
+/* Writes the page's address, unless the page would be open to more clients than
+ * before.  Returns the line that it comes from, or NULL. */
 static const struct hap_line *
 stats_address(struct hap_proxy *proxy)
 {
@@ -326,6 +344,12 @@ stats_address(struct hap_proxy *proxy)
 	if (!address || strncmp(address, "unix:", 5) == 0 ||
 	    strchr(address, ','))
 		return NULL;
+	if (is_guarded(proxy)) {
+		hap_lost(file, file->global, bind, LOSS_OPERATORS,
+		    STATS_OPEN "; write http = %s in [global] if that may be",
+		    address);
+		return bind;
+	}
 	file->has_http = true;
 	doc_key(file->doc, file->global, "http", "%s", address);
 	if (bind->words.n > 2)

@@ -568,22 +568,26 @@ import_quickly() {
 		 timeout server 1m
 		 bind 127.0.0.1:7000
 		 server x 127.0.0.1:7001
-		frontend stats
+		frontend guarded
 		 mode http
-		 bind 127.0.0.1:8405 ssl crt @DIR@/rsa.pem
+		 bind 127.0.0.1:8405
 		 stats enable
 		 stats uri /
-		 http-request use-service prometheus-exporter if { path /metrics }
 		 http-request deny unless { src 10.0.0.0/8 }
+		frontend stats
+		 mode http
+		 bind 127.0.0.1:8406 ssl crt @DIR@/rsa.pem
+		 stats uri /more
+		 http-request use-service prometheus-exporter if { path /metrics }
 		frontend more
 		 mode http
-		 bind 127.0.0.1:8406
-		 stats uri /more
+		 bind 127.0.0.1:8407
+		 stats enable
 	END
-	has 'http = 127.0.0.1:8405' \
-	    '; in.cfg:9: bind 127.0.0.1:8405 ssl crt '"$BATS_FILE_TMPDIR"'/tls/rsa.pem' \
-	    '; in.cfg:13: http-request deny unless { src 10.0.0.0/8 }' \
-	    '; in.cfg:16: bind 127.0.0.1:8406' '; in.cfg:17: stats uri /more' \
-	    '; 13 lines exact, 4 differ for operators.'
+	has '; in.cfg:9: bind 127.0.0.1:8405' 'http = 127.0.0.1:8406' \
+	    '; in.cfg:12: http-request deny unless { src 10.0.0.0/8 }' \
+	    '; in.cfg:15: bind 127.0.0.1:8406 ssl crt '"$BATS_FILE_TMPDIR"'/tls/rsa.pem' \
+	    '; in.cfg:16: stats uri /more' '; in.cfg:20: bind 127.0.0.1:8407' \
+	    '; 16 lines exact, 5 differ for operators.'
 	lacks 'no part of the conversion'
 }
