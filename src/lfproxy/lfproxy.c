@@ -15,6 +15,7 @@
 #include "base/events.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "base/log_target.h"
 #include "base/notify.h"
 #include "base/secrets.h"
 #include "base/text.h"
@@ -48,8 +49,7 @@
 static int
 print_error(int status, const struct err *err)
 {
-	fprintf(stderr, "%slfproxy: error: %s\n", log_severity(LOG_LEVEL_ERROR),
-	    err->text);
+	log_about_log(LOG_LEVEL_ERROR, "%s", err->text);
 	return status;
 }
 
@@ -139,18 +139,28 @@ close_unwanted_sockets(void)
 		    n, text_s(n), text_are(n), n == 1 ? "it" : "them");
 }
 
-/* Returns the files with blanks between, for free(3), or NULL. */
+/* Returns the absolute paths of the files with blanks between, for free(3), or
+ * NULL.  Links are not followed: where they lead may change with each version
+ * of a file. */
 static char *
 join_files(const struct options *options)
 {
-	size_t size = 1;
-	char *joined, *at;
+	char *joined = NULL, *folder = getcwd(NULL, 0);
+	size_t size;
+	FILE *out = open_memstream(&joined, &size);
 
-	for (size_t i = 0; i < options->files_n; i++)
-		size += strlen(options->files[i]) + 1;
-	joined = at = calloc(1, size);
-	for (size_t i = 0; joined && i < options->files_n; i++)
-		at += sprintf(at, "%s%s", i > 0 ? " " : "", options->files[i]);
+	for (size_t i = 0; out && i < options->files_n; i++) {
+		const char *file = options->files[i];
+		bool is_relative = folder && file[0] != '/';
+
+		fprintf(out, "%s%s%s%s", i > 0 ? " " : "",
+		    is_relative ? folder : "", is_relative ? "/" : "", file);
+	}
+	free(folder);
+	if (!out || fclose(out) != 0) {
+		free(joined);
+		return NULL;
+	}
 	return joined;
 }
 

@@ -129,6 +129,13 @@ setup() {
 	cp "$T/site.ini" "$T/other.ini"
 	launch_lfproxy -c "$T/other.ini"
 	lfproxy_said "state_file $STATE is not used: it is of the configuration $T/site.ini"
+	stop_lfproxy
+	# A relative path is the same file.
+	cp "$T/good" "$STATE"
+	cd "$T"
+	launch_lfproxy -c site.ini
+	refute lfproxy_said 'is not used'
+	changed
 }
 
 @test "state: a change whose server is gone is told, and the others are made" {
