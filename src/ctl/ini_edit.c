@@ -480,17 +480,18 @@ bool
 ini_add_key(struct ini_file *file, size_t head, const char *key,
     const char *value, struct err *err)
 {
-	size_t behind = head, indent = 0;
+	const char *like = ""; /* the last entry of the key */
+	size_t behind = head;
 	char *text = NULL;
 	bool ok;
 
 	for (size_t i = head + 1; i < section_end(file, head); i++)
-		if (file->lines[i] && entry_value(file->lines[i], key))
+		if (file->lines[i] && entry_value(file->lines[i], key)) {
+			like = file->lines[i];
 			behind = entry_end(file, i);
-	if (behind != head)
-		indent = strspn(file->lines[behind], BLANKS);
-	if (asprintf(&text, "%.*s%s = %s", (int)indent,
-	        file->lines[behind] ? file->lines[behind] : "", key, value) < 0)
+		}
+	if (asprintf(&text, "%.*s%s = %s", (int)strspn(like, BLANKS), like, key,
+	        value) < 0)
 		return err_oom(err);
 	ok = insert_behind(file, behind, text, err);
 	free(text);

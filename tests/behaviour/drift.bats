@@ -163,7 +163,7 @@ server = a 127.0.0.1:1 \\
 server=b 127.0.0.1:2 disabled=off
 	server = c 127.0.0.9:99 maxconn=44 \\
 		weight=5 disabled=on
-server = x 127.0.0.5:80 weight=3 maxconn=0 check=off agent=off
+	server = x 127.0.0.5:80 weight=3 maxconn=0 check=off agent=off
 END
 	diff "$T/lfproxy.ini" - < <(sed \
 	    's/^threads = 2$/threads = 3/
