@@ -125,6 +125,12 @@ state() {
 	cat /proc/"$LFPROXY_PID"/task/*/comm | sort
 }
 
+# looks_alike_twice: sets SEEN to the state, once no client of before is in it.
+looks_alike_twice() {
+	SEEN=$(state)
+	[ "$SEEN" = "$(state)" ]
+}
+
 is_settled() {
 	[ "$(state)" = "$1" ]
 }
@@ -222,7 +228,8 @@ refuses_reload_at() {
 	local before
 
 	begins "PREPARE=ENOMEM:after=$1:count=1"
-	before=$(state)
+	wait_for 10 looks_alike_twice
+	before=$SEEN
 	new "$PORT" "$(addr a | sed 's/.*://')"
 	run -1 ctl reload
 	says_why
@@ -259,7 +266,8 @@ refuses_reload_at() {
 	needs_faults
 	for ((n = 0; n < SERVER_PARTS; n++)); do
 		begins "PREPARE=ENOMEM:after=$n:count=1"
-		before=$(state)
+		wait_for 10 looks_alike_twice
+		before=$SEEN
 		run -1 ctl add server app/z 127.0.0.1:1 check weight 7
 		says_why
 		stays "$before"
@@ -277,7 +285,8 @@ refuses_reload_at() {
 	for ((n = 0; n < SERVER_PARTS; n++)); do
 		begins "PREPARE=ENOMEM:after=$((SERVER_PARTS + n)):count=1"
 		ctl add server app/z 127.0.0.1:1
-		before=$(state)
+		wait_for 10 looks_alike_twice
+		before=$SEEN
 		run -1 ctl del server app/z
 		says_why
 		stays "$before"
@@ -297,7 +306,8 @@ refused_a_set() {
 	needs_faults
 	for ((n = 0; n < SERVER_PARTS; n++)); do
 		begins "PREPARE=ENOMEM:after=$n:count=1"
-		before=$(state)
+		wait_for 10 looks_alike_twice
+		before=$SEEN
 		printf '127.0.0.1:%d\n' 1 2 3 >"$T/fleet"
 		wait_for 20 refused_a_set
 		stays "$before"
@@ -324,13 +334,14 @@ has_drift() {
 # others.  There is no upgrade and all is as before, or the next process has all
 # of it.
 upgrades_with() {
-	local before drift
+	local before drift former
 
 	printf '#!/bin/sh\nLFPROXY_FAULT_%s=%s exec "%s" "$@"\n' "$1" \
 	    "ENOMEM:after=$2:count=1" "$LFPROXY" >"$T/next"
 	chmod +x "$T/next"
 	drift=$(drift)
-	before=$(state)
+	wait_for 10 looks_alike_twice
+	before=$SEEN
 	run ctl upgrade "$T/next"
 	if [ "$status" -eq 1 ]; then
 		[[ $output == "no upgrade, this process goes on: "* ]] ||
@@ -340,7 +351,10 @@ upgrades_with() {
 		return
 	fi
 	[[ $output =~ ^process\ ([0-9]+)\ has\ taken\ over ]] || fail "$output"
+	former=$LFPROXY_PID
 	LFPROXY_PID=${BASH_REMATCH[1]}
+	# The next one has the channel until then.
+	wait_for 30 ended "$former"
 	# The failure may be that of the first session, or of the first answer.
 	wait_for 10 serves
 	wait_for 10 has_drift "$drift" || fail "$1 $2: $(drift)"
