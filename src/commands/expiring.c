@@ -125,84 +125,23 @@ report_kept(struct expiring_change *c, const char *value, const char *why)
 	audit_note(c->expiring->env->audit, &c->who, text, NULL, NULL);
 }
 
-/* A call whose arguments are the names of the setting and a value. */
-struct replay {
-	char text[EXPIRING_NAMES_SIZE + SETTING_VALUE_SIZE];
-	char *args[WORDS_MAX + 1];
-	struct command_mode mode;
-	struct err err;
-	struct call call;
-};
-
-static void
-replay_init(
-    struct replay *r, const struct expiring_change *c, const char *value)
-{
-	*r = (struct replay){.mode = {.level = LEVEL_ADMIN, .peer = c->who}};
-	snprintf(r->text, sizeof(r->text), "%s%s", c->names, value);
-	(void)words_cut(r->text, r->args);
-	r->call = (struct call){.env = c->expiring->env,
-	    .mode = &r->mode,
-	    .args = r->args,
-	    .err = &r->err,
-	    .audit_prefix = "expired: "};
-}
-
-/* Sets the value of the replay.  Returns false with its err set. */
-static bool
-replay_run(struct replay *r, const struct expiring_change *c)
-{
-	char *answer = NULL;
-	size_t size;
-	bool ok;
-
-	r->call.out = open_memstream(&answer, &size);
-	/* The audit's line of the change is the only one in the log. */
-	events_skip_next(true);
-	ok = r->call.out ? c->command->setting.restore(&r->call)
-	                 : err_oom(&r->err);
-	model_update(control_model(r->call.env->control));
-	events_skip_next(false);
-	if (r->call.out)
-		(void)fclose(r->call.out);
-	free(answer);
-	return ok;
-}
-
 static void
 undo_change(struct expiring_change *c)
 {
 	const char *value = setting_shown(&c->setting, c->setting.value),
 	           *former = setting_shown(&c->setting, c->former);
 	char outcome[2 * SETTING_VALUE_SIZE + 600];
-	struct replay r;
+	struct err err;
 
-	replay_init(&r, c, c->former);
-	if (replay_run(&r, c)) {
+	if (expiring_restore(c, c->former, c->expiring->env, &err)) {
 		snprintf(outcome, sizeof(outcome), "%s -> %s", value, former);
 		report_expiry(c, LOG_LEVEL_INFO, outcome);
 		return;
 	}
 	snprintf(outcome, sizeof(outcome),
 	    "it stays %s, because %s cannot be set again: %s", value, former,
-	    r.err.text);
+	    err.text);
 	report_expiry(c, LOG_LEVEL_ERROR, outcome);
-}
-
-static enum setting_answer
-describe_now(const struct expiring_change *c, struct setting *ret_now)
-{
-	struct replay r;
-
-	replay_init(&r, c, c->setting.value);
-	memset(ret_now, 0, sizeof(*ret_now));
-	return c->command->setting.describe(&r.call, ret_now);
-}
-
-bool
-expiring_read_setting(const struct expiring_change *c, struct setting *ret_now)
-{
-	return describe_now(c, ret_now) == SETTING_KNOWN;
 }
 
 static bool
@@ -210,7 +149,7 @@ is_busy(const struct expiring_change *c)
 {
 	struct setting now;
 
-	return describe_now(c, &now) == SETTING_BUSY;
+	return expiring_describe(c, &now) == SETTING_BUSY;
 }
 
 /* Whether the operator's value is still that of the change: an agent may have
@@ -247,12 +186,11 @@ go_on(struct expiring_change *c)
 {
 	struct command_env unaudited = *c->expiring->env;
 	struct setting now;
-	struct replay r;
+	struct err err;
 
 	unaudited.audit = NULL;
-	replay_init(&r, c, setting_own(&c->setting));
-	r.call.env = &unaudited;
-	if (!replay_run(&r, c) || !expiring_read_setting(c, &now))
+	if (!expiring_restore(c, setting_own(&c->setting), &unaudited, &err) ||
+	    !expiring_read_setting(c, &now))
 		return;
 	c->setting = now;
 	c->setting.server = NULL;

@@ -11,8 +11,9 @@
  *
  * - A second `for` for the same setting, by whichever command, sets a new end
  *   and keeps the first former value.
- * - A value that a command, an agent or the file has set in the meantime stays,
- *   and that is logged.
+ * - A value that a command or the file has set in the meantime stays, and that
+ *   is logged.  An agent's value in between is no order: the former value is
+ *   set again under it.
  * - Changes are kept by name, so reloads do not matter as long as the file's
  *   value does not change, or changes to the former value.  An upgrade and the
  *   state file take them along (handover/later.h).

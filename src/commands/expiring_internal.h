@@ -49,6 +49,15 @@ struct expiring_change *expiring_add(
 void expiring_follow_configured(struct expiring_change *c,
     const char *configured, const struct setting *now);
 
+/* Sets the value of the change's setting, as the user who made the change.
+ * Returns false with err set. */
+bool expiring_restore(const struct expiring_change *c, const char *value,
+    const struct command_env *env, struct err *err);
+
+/* Describes the change's setting as it is now. */
+enum setting_answer expiring_describe(
+    const struct expiring_change *c, struct setting *ret_now);
+
 /* Reads the present value of the change's setting.  Returns false when the
  * setting does not exist any more. */
 bool expiring_read_setting(

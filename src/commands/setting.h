@@ -69,6 +69,7 @@ bool setting_is_replaced(const struct setting *now, const char *base);
 
 /* Returns the value that the operator, or the file, has set: not an agent's. */
 const char *setting_own(const struct setting *setting);
+
 /* Returns a value of the setting as users may see it. */
 const char *setting_shown(const struct setting *setting, const char *value);
 
