@@ -287,6 +287,16 @@ open_listeners(struct control *c, struct err *err)
 	return ok;
 }
 
+static bool
+start_checks(struct control *c, struct err *err)
+{
+	int rc = checker_new(c->instance.loop, c->instance.model, &c->checker);
+
+	c->followup.checker = c->checker;
+	return rc == 0 || err_set(err, "health checks cannot be started: %s",
+	                      strerror(-rc));
+}
+
 bool
 control_start(struct control *control, struct err *err)
 {
@@ -322,13 +332,8 @@ control_start(struct control *control, struct err *err)
 	/* The predecessor accepts until it sends LEFT. */
 	if (takeover_under_way())
 		acceptors_wait(&c->instance.proxy);
-	if (!open_listeners(c, err))
+	if (!open_listeners(c, err) || !start_checks(c, err))
 		return false;
-	rc = checker_new(c->instance.loop, c->instance.model, &c->checker);
-	if (rc < 0)
-		return err_set(
-		    err, "health checks cannot be started: %s", strerror(-rc));
-	c->followup.checker = c->checker;
 	watch_loop(c);
 	list_watch_start(&c->list_watch, c->instance.loop, &c->instance.timer,
 	    c->instance.model);
