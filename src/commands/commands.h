@@ -8,7 +8,7 @@
  * show_acl.c, `commit acl` in prepare_acl.c, `disable server` in
  * enable_server.c, `cancel drain` and `show drains` in drain_server.c,
  * `cancel expiring` in show_expiring.c.
- * What a SETTING describes is in settings_of_commands.c.
+ * The description of a SETTING is in settings_of_commands.c.
  * Commands about the connection itself are in cli.c, `show version` is in
  * show_info.c.
  */

@@ -71,8 +71,8 @@ bool failures_read(struct failures *failures, uint32_t cell,
 
 /* Moves counts and records out of a cell, of one cell after another; the last
  * one stands for `others`: its reason is CLOSE_DONE, its first_us is begun_us.
- * What is counted afterwards is in a later round.  *at: 0 to begin a round
- * with.  Returns false at the end of the round. */
+ * Later failures are in a later round.  *at: 0 to begin a round with.  Returns
+ * false at the end of the round. */
 bool failures_take(struct failures *failures, uint32_t *at,
     struct failure_kind *ret_kind) MUST_CHECK;
 

@@ -32,7 +32,7 @@ expiring_has() {
 	ctl show expiring | grep -qE "$1"
 }
 
-@test "upgrade: a change for a time ends in the other process" {
+@test "upgrade: a change for a time ends in the successor" {
 	begin_two
 	ctl set weight app/a 50
 	ctl set weight app/a 20 for 20s
@@ -77,7 +77,7 @@ left_ms() {
 }
 
 # bats test_tags=covered
-@test "upgrade: a list entry for a time ends in the other process" {
+@test "upgrade: a list entry for a time ends in the successor" {
 	start_app a
 	{
 		site

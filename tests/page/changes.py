@@ -283,6 +283,6 @@ def change(browser, stage, checks, stop):
     checks.run("why sessions failed: cause, server, count, example", failures)
     checks.run("markup in names and texts of others is text", markup)
     checks.run("labels and contrast of what is for some", dialogs)
-    checks.run("the focus stays while the page is drawn anew", focus_stays)
+    checks.run("the focus stays while the page is drawn again", focus_stays)
     checks.run("signing out", signed_out)
     checks.run("no error of what is for some", silent)

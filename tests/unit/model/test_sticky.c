@@ -121,7 +121,7 @@ a_full_server_keeps_its_sources(void **state)
 	rig_fini(&rig);
 }
 
-/* Where one backup at a time serves, no second one may. */
+/* One backup at a time serves, so a session does not go to a second one. */
 static void
 a_full_reserve_is_waited_for(void **state)
 {
@@ -163,7 +163,6 @@ choices_expire_and_looks_do_not_count(void **state)
 	source_table_unref(t);
 }
 
-/* Of the choices of two processes the later one holds. */
 static void
 the_later_choice_of_two_processes_holds(void **state)
 {

@@ -128,7 +128,7 @@ a_context_like_another_reads_what_has_changed(void **state)
 	tls_context_each_cert(old, count_in_memory, &in_memory);
 	assert_int_equal(in_memory, 1);
 	assert_string_equal(cn_now(old), "two");
-	/* What was replaced in memory stays while its file does. */
+	/* A certificate replaced in memory stays while its file does. */
 	new = tls_context_new_like(&settings, TLS_ACCEPTS, old, &err);
 	assert_non_null(new);
 	assert_string_equal(cn_now(new), "two");
