@@ -6,29 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "acl/drafts.h"
+#include "acl/acl_internal.h"
 #include "base/atomics.h"
 #include "base/ensure.h"
 #include "base/grace.h"
-
-struct acl_list {
-	/* Shared. */
-	struct acl_view *view; /* of content; `empty` if there is none */
-	uint64_t matches CACHE_LINE_ALIGNED;
-
-	/* Control thread only. */
-	unsigned refs CACHE_LINE_ALIGNED;
-	char *name;
-	struct acl_content *content; /* of the configuration and its files */
-	struct acl_content *added;   /* by commands; NULL: nothing */
-	struct acl_content *gone; /* of content, deleted one by one, or NULL */
-	size_t deleted;           /* entries of content, by commands */
-	uint64_t published;       /* acl_content_ranges_digest; 0: nothing */
-	struct acl_drafts drafts;
-	bool committing; /* a commit has begun */
-	bool changing;   /* from acl_list_begin_changes on */
-	struct acl_view empty;
-};
 
 struct acl_list *
 acl_list_new(const char *name)
@@ -388,10 +369,8 @@ acl_list_delete_added(
 	    list, range, false, has_entry(list->added, range), grace);
 }
 
-/* Replaces all entries by those of added, and takes ownership of it.  When
- * memory is short, returns false and takes no ownership. */
-static bool
-replace_all(
+bool
+acl_list_replace_all(
     struct acl_list *list, struct acl_content *added, struct grace *grace)
 {
 	struct acl_content *empty = make_empty();
@@ -408,7 +387,7 @@ replace_all(
 bool
 acl_list_clear(struct acl_list *list, struct grace *grace)
 {
-	return replace_all(list, NULL, grace);
+	return acl_list_replace_all(list, NULL, grace);
 }
 
 struct acl_changes
@@ -418,116 +397,6 @@ acl_list_changes(const struct acl_list *list)
 	    .added = list->added ? acl_content_entries(list->added) : 0,
 	    .deleted = list->deleted,
 	    .prepared = list->drafts.n};
-}
-
-/* -- versions -- */
-
-struct acl_versions
-acl_list_versions(const struct acl_list *list)
-{
-	const struct acl_drafts *d = &list->drafts;
-
-	return (struct acl_versions){
-	    .current = d->current, .next = d->current + d->n};
-}
-
-enum acl_outcome
-acl_list_prepare(struct acl_list *list)
-{
-	if (list->drafts.n == ACL_DRAFTS_MAX)
-		return ACL_TOO_MANY;
-	return acl_drafts_begin(&list->drafts) ? ACL_DONE : ACL_SHORT;
-}
-
-enum acl_outcome
-acl_list_prepare_entry(
-    struct acl_list *list, unsigned version, const struct cidr *range)
-{
-	struct acl_content *draft = acl_drafts_find(&list->drafts, version);
-	struct acl_entry entry = {.range = *range};
-
-	if (!draft)
-		return ACL_NO_VERSION;
-	return acl_content_add(draft, &entry) ? ACL_DONE : ACL_SHORT;
-}
-
-enum acl_outcome
-acl_list_prepare_again(struct acl_list *list, unsigned version)
-{
-	if (!acl_drafts_find(&list->drafts, version))
-		return ACL_NO_VERSION;
-	return acl_drafts_clear(&list->drafts, version) ? ACL_DONE : ACL_SHORT;
-}
-
-bool
-acl_list_prepared_at(const struct acl_list *list, unsigned version,
-    size_t index, struct cidr *ret)
-{
-	struct acl_content *draft = acl_drafts_find(&list->drafts, version);
-	struct acl_entry entry;
-
-	if (!draft || !acl_content_at(draft, index, &entry))
-		return false;
-	*ret = entry.range;
-	return true;
-}
-
-enum acl_outcome
-acl_list_begin_commit(
-    struct acl_list *list, unsigned version, struct acl_content **ret_entries)
-{
-	if (!acl_drafts_find(&list->drafts, version))
-		return ACL_NO_VERSION;
-	ENSURE(!list->committing);
-	list->committing = true;
-	*ret_entries = acl_drafts_lend(&list->drafts, version);
-	return ACL_DONE;
-}
-
-/* A draft that was sealed and brought back can be filled and sealed again. */
-enum acl_outcome
-acl_list_end_commit(struct acl_list *list, unsigned version,
-    struct acl_content *entries, bool sealed, struct grace *grace)
-{
-	list->committing = false;
-	if (!acl_drafts_is_lent(&list->drafts, version)) {
-		acl_content_free(entries);
-		return ACL_NO_VERSION;
-	}
-	if (!sealed || !replace_all(list, entries, grace)) {
-		acl_drafts_bring_back(&list->drafts, version, entries);
-		return ACL_SHORT;
-	}
-	(void)acl_drafts_take(&list->drafts, version);
-	return ACL_DONE;
-}
-
-enum acl_outcome
-acl_list_commit(struct acl_list *list, unsigned version, struct grace *grace)
-{
-	struct acl_content *entries;
-	enum acl_outcome outcome =
-	    acl_list_begin_commit(list, version, &entries);
-
-	if (outcome != ACL_DONE)
-		return outcome;
-	return acl_list_end_commit(
-	    list, version, entries, acl_content_seal(entries), grace);
-}
-
-bool
-acl_list_is_committing(const struct acl_list *list)
-{
-	return list->committing;
-}
-
-size_t
-acl_list_prepared_entries(const struct acl_list *list, unsigned version)
-{
-	const struct acl_content *draft =
-	    acl_drafts_find(&list->drafts, version);
-
-	return draft ? acl_content_entries(draft) : 0;
 }
 
 /* -- entries -- */
