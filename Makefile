@@ -273,6 +273,8 @@ UNIT_ABOVE_proxy := balance
 UNIT_ABOVE_check := balance
 # What they share with the commands' tests.
 UNIT_SHARED_admin := tests/unit/commands/fixture.c
+# Backends and frontends of the model's tests.
+UNIT_SHARED_orders := tests/unit/model/rig.c
 define unit_rule
 $(B)/unit/$(1)/test_%: $(B)/unit/$(1)/test_%.o $(call unit_objects,$(1)) \
     $(call archives,$(UNIT_ABOVE_$(1)) $(1) $(BELOW_$(1)))

@@ -6,7 +6,7 @@
 
 #include "commands/report.h"
 #include "live/control.h"
-#include "model/explain.h"
+#include "orders/explain.h"
 
 /* The answer about one frontend.  Borrows all members, for the head. */
 struct explained {

@@ -9,11 +9,11 @@
 
 #include "base/mix.h"
 #include "base/grace.h"
-#include "model/explain.h"
+#include "orders/explain.h"
 #include "model/sni_map.h"
 #include "model/rules.h"
 #include "model/server_operator.h"
-#include "rig.h"
+#include "model/rig.h"
 #include "servers.h"
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See explain.h.
  */
-#include "model/explain.h"
+#include "orders/explain.h"
 
 #include <stdio.h>
 #include <stdlib.h>

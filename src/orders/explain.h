@@ -5,8 +5,8 @@
  * The answer comes from the code that chooses (balance_ops.preview), which
  * takes no step and counts nothing.
  */
-#ifndef MODEL_EXPLAIN_H
-#define MODEL_EXPLAIN_H
+#ifndef ORDERS_EXPLAIN_H
+#define ORDERS_EXPLAIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
