@@ -54,8 +54,8 @@ BELOW_live    := $(call below,servers orders watch)
 BELOW_stats   := $(call below,live)
 BELOW_commands := $(call below,stats)
 BELOW_http    := $(call below,commands)
-BELOW_admin   := $(call below,http)
-BELOW_lfproxy := $(call below,admin)
+BELOW_admin   := $(call below,commands)
+BELOW_lfproxy := $(call below,admin http)
 BELOW_import  := base
 BELOW_ctl     := $(call below,import net)
 
@@ -385,8 +385,9 @@ $(B)/fuzz/%.o: tests/fuzz/%.c | $(B)/.deps
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests -c -o $@ $<
 $(B)/fuzz/top: $(patsubst src/%.c,$(B)/obj/%.o,$(FUZZ_SRC_top))
+# The start composes the endpoints, and so do the targets.
 $(B)/fuzz/%: $(B)/fuzz/%.o $(FUZZ_SHARED:tests/%.c=$(B)/%.o) \
-    $(call archives,import $(BELOW_lfproxy))
+    $(call objects,src/lfproxy/endpoints.c) $(call archives,import $(BELOW_lfproxy))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LD) \
 	    $(patsubst %,-Wl$(comma)--wrap=%,$(FUZZ_WRAPS) $(FUZZ_WRAPS_$*)) \

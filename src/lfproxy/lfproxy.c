@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "admin/endpoints.h"
+#include "lfproxy/endpoints.h"
 #include "base/events.h"
 #include "base/fault.h"
 #include "base/log.h"

@@ -7,7 +7,7 @@
 #define FUZZ_WORLD_H
 
 #include "admin/admin.h"
-#include "admin/endpoints.h"
+#include "lfproxy/endpoints.h"
 #include "commands/command.h"
 #include "commands/expiring.h"
 #include "live/control.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See endpoints.h.
  */
-#include "admin/endpoints.h"
+#include "lfproxy/endpoints.h"
 
 #include <stdlib.h>
 #include <string.h>

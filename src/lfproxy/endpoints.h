@@ -2,8 +2,8 @@
  * The admin sockets and the HTTP port: opened at the start as the configuration
  * says, and changed by reloads.
  */
-#ifndef ADMIN_ENDPOINTS_H
-#define ADMIN_ENDPOINTS_H
+#ifndef LFPROXY_ENDPOINTS_H
+#define LFPROXY_ENDPOINTS_H
 
 #include "admin/admin.h"
 #include "base/err.h"
