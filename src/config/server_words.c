@@ -135,6 +135,17 @@ begins(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+/* Returns whether the option of the file has that name, with a value or
+ * without. */
+static bool
+is_option(const char *option, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncmp(option, name, len) == 0 &&
+	       (option[len] == '=' || option[len] == '\0');
+}
+
 /* Appends an option.  If option is "", appends the value alone. */
 static bool
 append_option(struct reading *r, const char *option, const char *value)
@@ -142,9 +153,9 @@ append_option(struct reading *r, const char *option, const char *value)
 	size_t len = strlen(r->out->value);
 	int n;
 
-	r->checks |= begins(option, "check=");
-	r->agent |= begins(option, "agent=");
-	r->tracks |= begins(option, "track=") || strcmp(option, "track") == 0;
+	r->checks |= is_option(option, "check");
+	r->agent |= is_option(option, "agent");
+	r->tracks |= is_option(option, "track");
 	n = snprintf(r->out->value + len, sizeof(r->out->value) - len,
 	    "%s%s%s%s", len > 0 ? " " : "", option, *option && value ? "=" : "",
 	    value ? value : "");

@@ -215,6 +215,10 @@ agent = on port=$(free_port)" web a
 	said add server app/d "$(addr a)" track app/a "New server registered."
 	said add server app/e "$(addr a)" check agent-check \
 	    "New server registered."
+	# The words of the file mean the same.
+	said add server app/g "$(addr a)" check agent \
+	    "New server registered."
+	done_ enable agent app/g
 	# A line each, with the severity of each.
 	printf 'set severity-output number;add server app/f %s agent-check\n' \
 	    "$(addr a)" | socat -t 60 - "UNIX-CONNECT:$ADMIN" >"$T/answer"
