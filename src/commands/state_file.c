@@ -158,15 +158,24 @@ try_place(struct state_file *state)
 }
 
 void
-state_file_start(
-    struct state_file *state, const struct command_env *env, const char *files)
+state_file_start(struct state_file *state, const struct command_env *env,
+    const char *files, bool waits)
 {
 	state->env = env;
 	state->files = *files ? strdup(files) : NULL;
 	try_place(state);
 	timed_task_init(
 	    &state->task, control_timer(env->control), on_state_file);
-	timed_task_schedule(&state->task, clock_now_ms() + STATE_FILE_S * 1000);
+	if (!waits)
+		timed_task_schedule(
+		    &state->task, clock_now_ms() + STATE_FILE_S * 1000);
+}
+
+void
+state_file_continue(struct state_file *state)
+{
+	if (state->env && !state->stopped)
+		on_state_file(&state->task, clock_now_ms());
 }
 
 void

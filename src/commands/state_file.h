@@ -9,11 +9,11 @@
  *   counter KIND NAME... COUNTER N   see handover/counters_lines.h
  *   end HASH                         XXH64 of all bytes before, hexadecimal
  *
- * The file is written every STATE_FILE_S if its contents have changed, and at
- * the end.  A new file replaces the former one, so a reader finds one or the
- * other.  The file is not synchronized with the disk, as the control loop must
- * not wait: after a crash of the machine it may be an older one, or be cut off
- * and ignored.
+ * The file is written every STATE_FILE_S if its contents have changed, when an
+ * upgrade has passed them on, and at the end.  A new file replaces the former
+ * one, so a reader finds one or the other.  The file is not synchronized with
+ * the disk, as the control loop must not wait: after a crash of the machine it
+ * may be an older one, or be cut off and ignored.
  *
  * All functions run on the control thread.
  */
@@ -39,9 +39,13 @@ struct state_file {
 };
 
 /* Begins to write the file that the configuration names, if it names one.
- * files: those of the configuration, with blanks between; copied. */
-void state_file_start(
-    struct state_file *state, const struct command_env *env, const char *files);
+ * files: those of the configuration, with blanks between; copied.  waits: until
+ * state_file_continue, because another process writes so far. */
+void state_file_start(struct state_file *state, const struct command_env *env,
+    const char *files, bool waits);
+
+/* Writes at once what was taken over, before a client can change it. */
+void state_file_continue(struct state_file *state);
 
 /* Stops writing, because another process writes.  May precede
  * state_file_start. */

@@ -192,7 +192,8 @@ endpoints_read_state(struct endpoints *endpoints, const char *files)
 void
 endpoints_keep_state(struct endpoints *endpoints, const char *files)
 {
-	state_file_start(&endpoints->state, admin_env(endpoints->admin), files);
+	state_file_start(&endpoints->state, admin_env(endpoints->admin), files,
+	    takeover_under_way());
 }
 
 /* Leaves clients in the backlogs: they would be told the figures of a process
@@ -215,6 +216,7 @@ let_clients_in(void *arg)
 	if (!s->waits)
 		return;
 	s->waits = false;
+	state_file_continue(&s->state);
 	admin_resume(s->admin);
 	if (s->http)
 		http_resume(s->http);

@@ -48,7 +48,7 @@ forms() {
 }
 
 @test "settings: so has the process after kill -9" {
-	plays 2 set,kill,other for,kill,save
+	plays 3 set,kill,other for,kill,save set,upgrade-crash
 }
 
 # SHORT=1: orders that have each step at each place.

@@ -6,7 +6,8 @@ settingstool.py DIRECTORY STEP,STEP,STEP...: plays each sequence of steps with a
 lfproxy of its own, in whose configuration each row below has an object.  A step
 is done for all rows; then what runs, `show drift`, `show expiring` and `show
 changes` have to be as the oracle says, Row.after.  Prints each difference, and
-`ok N sequences` at the end.
+`ok N sequences` at the end.  `other` and `move`, which edit the file, are
+followed by a reload, or by what stands behind a hyphen, as in `other-upgrade`.
 
 settingstool.py DIRECTORY every N: the same with each N-th of the sequences of
 three steps.
@@ -136,6 +137,8 @@ class Row:
             if value != self.permanent():
                 self.brief = None
             self.loaded, self.own = value, None
+        elif step == "move" and self.at[1] and self.key != "":
+            self.own = self.brief = None
 
 
 class Certificate(Row):
@@ -370,7 +373,7 @@ class Site:
         self.ini = f"{folder}/lfproxy.ini"
         self.socket = f"{folder}/admin.sock"
         self.state = f"{folder}/state"
-        self.pid, self.marks = None, 0
+        self.pid, self.marks, self.port = None, 0, 1
         self.agent = Agent()
         for name in (self.state, self.ini):
             if os.path.exists(name):
@@ -381,7 +384,7 @@ class Site:
         self.start()
 
     def line(self, name):
-        keys, place = [], "127.0.0.1:1"
+        keys, place = [], f"127.0.0.1:{self.port}"
         for row in self.every:
             if row.at != ("backend app", name) or row.key is None:
                 continue
@@ -515,6 +518,7 @@ class Site:
         return values
 
     def step(self, step, n):
+        step, *then = step.split("-")
         values = {}
         if step in ("set", "for", "brief", "undo"):
             values = self.give(step, n)
@@ -528,27 +532,44 @@ class Site:
                 raise Wrong(f"{step}: expected {saved} changes: {told}")
         elif step == "other":
             values = {row: row.next(row.ours, n + 1) for row in self.every}
+        elif step == "move":
+            self.port += 1
         for row in self.every:
             row.after(step, values.get(row))
         if step == "save":
             self.saved()
-        elif step == "other":
+        elif step in ("other", "move"):
             self.write()
-            self.ctl("reload")
+            then = then or ["reload"]
         elif step == "same":
-            self.ctl("reload")
-        elif step == "upgrade":
-            before = self.pid
-            self.pid = int(self.ctl("upgrade").split()[1])
-            os.waitpid(before, 0)
-        elif step == "restart":
-            self.end()
-            self.start()
-        elif step == "kill":
-            self.mark()
-            self.end(signal.SIGKILL)
-            self.start()
-            self.ask("set weight app/mark 100")
+            then = ["reload"]
+        elif step in ("upgrade", "restart", "kill"):
+            then.insert(0, step)
+        for change in then:
+            getattr(self, change)()
+
+    def reload(self):
+        self.ctl("reload")
+
+    def upgrade(self):
+        before = self.pid
+        self.pid = int(self.ctl("upgrade").split()[1])
+        os.waitpid(before, 0)
+
+    def restart(self):
+        self.end()
+        self.start()
+
+    def crash(self):
+        """Ends lfproxy as soon as it answers."""
+        self.ask("show info")
+        self.end(signal.SIGKILL)
+        self.start()
+
+    def kill(self):
+        self.mark()
+        self.crash()
+        self.ask("set weight app/mark 100")
 
     def saved(self):
         """The files have what the oracle says, in other words."""

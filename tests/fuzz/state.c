@@ -60,7 +60,7 @@ write_and_read(struct world *w)
 	struct state_file state = {.written = 0};
 	char *lines;
 
-	state_file_start(&state, &w->env, FILES);
+	state_file_start(&state, &w->env, FILES, false);
 	state_file_end(&state);
 	lines = state_file_read(&w->env, FILES);
 	ENSURE(lines);
