@@ -25,6 +25,9 @@
 /* A line about the value of the file behind a command (handover/later.h). */
 #define BASE "base"
 
+/* A line about the place of a server whose lines are written. */
+#define PLACE "place"
+
 /* The most sticky choices that have a command.  The next process runs them
  * before it serves. */
 #define CHOICES_MAX 10000u
@@ -52,6 +55,32 @@ write_base(void *arg, const struct running_change *change)
 		    change->base, (int)strcspn(at, "\n"), at);
 }
 
+/* Returns whether the server is down by its check or by a command. */
+static bool
+is_down(const struct server *s)
+{
+	return s->check.on ? !s->state->up : s->state->forced_down;
+}
+
+/* Writes the places of the server in the file and by a command.  A file with
+ * neither of them has another server of that name. */
+static void
+write_place(const struct command_env *env, const struct server *s, FILE *out)
+{
+	const struct server_state *state = s->state;
+	char file[SERVER_PLACE_SIZE], set[SERVER_PLACE_SIZE];
+
+	if (s->spec->added ||
+	    (!is_down(s) && !state->stopping && !state->agent_down &&
+	        running_is_as_in_file(env, s)))
+		return;
+	server_spec_place_text(s->spec, NULL, file);
+	server_spec_place_text(s->spec, server_addr(s), set);
+	fprintf(out, LATER PLACE "\tserver=%s/%s\tfile=%s\tset=%s\n",
+	    s->backend->spec->name, s->spec->name, file,
+	    state->overrides.addr_set ? set : file);
+}
+
 /* Writes the lines that set the health of a server which is down or stopping,
  * for restore_health.  What the agent said is set as such: without a check, the
  * server would never leave another `down`. */
@@ -60,7 +89,7 @@ write_health(const struct server *s, FILE *out)
 {
 	const struct server_state *state = s->state;
 	const char *backend = s->backend->spec->name, *name = s->spec->name;
-	bool down = s->check.on ? !state->up : state->forced_down;
+	bool down = is_down(s);
 
 	/* A server has the health of the one that it tracks. */
 	if (s->tracked)
@@ -123,6 +152,8 @@ carry_over_write(const struct command_env *env, FILE *out)
 		if (b->sticky)
 			left -= write_choices(&b->sticky->all[0], left, out);
 	running_changes(env, write_base, out);
+	model_for_each_server (s, model)
+		write_place(env, s, out);
 }
 
 void
@@ -284,9 +315,78 @@ run_line(const struct command_env *env, char *line)
 	return !mode.failed;
 }
 
+#define WHOLE_NAME_SIZE (2 * CALL_NAME_SIZE)
+
+/* Copies the name BACKEND/SERVER of the server that the line is about.  Returns
+ * false if it is about none. */
+static bool
+server_of_line(const char *line, char ret_name[WHOLE_NAME_SIZE])
+{
+	const char *slash = strchr(line, '/'), *from = slash;
+
+	if (strncmp(line, LATER, strlen(LATER)) == 0) {
+		if (!later_text(line, "server", ret_name, WHOLE_NAME_SIZE) &&
+		    !later_text(line, "names", ret_name, WHOLE_NAME_SIZE))
+			return false;
+		ret_name[strcspn(ret_name, " ")] = '\0';
+		return true;
+	}
+	while (from && from > line && from[-1] != ' ')
+		from--;
+	return from && snprintf(ret_name, WHOLE_NAME_SIZE, "%.*s",
+	                   (int)strcspn(from, " \n"), from) < WHOLE_NAME_SIZE;
+}
+
+/* Marks the server of the line of write_place if the file has another one of
+ * its name by now. */
+static void
+read_place(const struct command_env *env, const char *line)
+{
+	const struct model *model = control_model(env->control);
+	struct server *s = later_server(line, model);
+	char file[SERVER_PLACE_SIZE], set[SERVER_PLACE_SIZE],
+	    now[SERVER_PLACE_SIZE];
+
+	if (!s || s->spec->added || s->state->another ||
+	    !later_text(line, "file", file, sizeof(file)) ||
+	    !later_text(line, "set", set, sizeof(set)))
+		return;
+	server_spec_place_text(s->spec, NULL, now);
+	s->state->another = strcmp(file, now) != 0 && strcmp(set, now) != 0;
+	if (s->state->another)
+		log_info("server %s/%s is another one: the file has the "
+		         "address %s, and no longer %s; what commands have "
+		         "set for it is forgotten",
+		    s->backend->spec->name, s->spec->name, s->spec->address,
+		    file);
+}
+
+static void
+read_places(const struct command_env *env, const char *lines)
+{
+	for (const char *line = lines; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (later_is(line, PLACE))
+			read_place(env, line);
+	}
+}
+
+/* Returns whether the line is about a server that read_place has marked. */
+static bool
+is_about_another(const struct command_env *env, const char *line)
+{
+	char name[WHOLE_NAME_SIZE];
+	const struct server *s = NULL;
+
+	if (strncmp(line, COUNTERS_LINE, strlen(COUNTERS_LINE)) != 0 &&
+	    server_of_line(line, name))
+		s = later_find_server(control_model(env->control), name);
+	return s && s->state->another;
+}
+
 /* A server that could not be added again, BACKEND/SERVER; "": none. */
 struct refused {
-	char name[2 * CALL_NAME_SIZE];
+	char name[WHOLE_NAME_SIZE];
 };
 
 /* Returns whether the command is about that server: the file may have another
@@ -294,11 +394,9 @@ struct refused {
 static bool
 is_about_refused(const struct refused *refused, const char *line)
 {
-	size_t len = strlen(refused->name);
-	const char *at = len > 0 ? strstr(line, refused->name) : NULL;
+	char name[WHOLE_NAME_SIZE];
 
-	return at && at > line && at[-1] == ' ' &&
-	       (at[len] == ' ' || at[len] == '\0');
+	return server_of_line(line, name) && strcmp(name, refused->name) == 0;
 }
 
 static void
@@ -342,22 +440,16 @@ closes_sockets(const char *line)
 static bool
 is_of_set(const struct command_env *env, const char *line)
 {
-	char name[2 * CALL_NAME_SIZE];
-	const char *slash = strchr(line, '/'), *from = slash;
+	char name[WHOLE_NAME_SIZE], *slash;
 	const struct backend *b;
 
-	while (from && from > line && from[-1] != ' ')
-		from--;
-	if (!from || strncmp(line, LATER, strlen(LATER)) == 0 ||
-	    snprintf(name, sizeof(name), "%.*s", (int)(slash - from), from) >=
-	        (int)sizeof(name))
+	if (strncmp(line, LATER, strlen(LATER)) == 0 ||
+	    !server_of_line(line, name))
 		return false;
+	slash = strchr(name, '/');
+	*slash = '\0';
 	b = model_find_backend(control_model(env->control), name);
-	if (!b || b->spec->sets_n == 0)
-		return false;
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(slash + 1, " \n"),
-	    slash + 1);
-	return !backend_find_server(b, name);
+	return b && b->spec->sets_n > 0 && !backend_find_server(b, slash + 1);
 }
 
 /* Returns whether the line is done before the start.  late: a line before it is
@@ -382,7 +474,8 @@ carry_over_postpone(const struct command_env *env, char *lines)
 		size_t n = strlen(line);
 
 		/* Commands that are put off need these as well. */
-		if (later && later_is(line, BASE) && strchr(line, '/')) {
+		if (later && (later_is(line, BASE) || later_is(line, PLACE)) &&
+		    strchr(line, '/')) {
 			memcpy(end, line, n);
 			end += n;
 			*end++ = '\n';
@@ -432,13 +525,14 @@ carry_over_run(const struct command_env *env, const char *lines, bool last)
 
 	/* A list may have been changed thousands of times. */
 	begin_changes_of_lists(env);
+	read_places(env, lines);
 	while ((line = strsep(&rest, "\n"))) {
 		/* Later lines may be about a server that was added. */
 		late |= comes_last(line);
 		if (!*line || is_for_start(line, late) == last)
 			continue;
 		/* A newer process may have written lines of other kinds. */
-		if (!records_read(env, line) &&
+		if (!is_about_another(env, line) && !records_read(env, line) &&
 		    strncmp(line, LATER, strlen(LATER)) != 0 &&
 		    !is_replaced(env, &bases, line))
 			run_command(env, line, &refused);

@@ -182,16 +182,17 @@ tell_deleted(struct walk *w, const struct backend_spec *b, const char *server)
 	tell(w, "server", NULL);
 }
 
-/* Returns whether no setting of the server can be another than in the file. */
-static bool
-is_as_in_file(const struct walk *w, const struct server *s)
+bool
+running_is_as_in_file(
+    const struct command_env *env, const struct server *server)
 {
 	static const struct server_overrides none;
+	const struct server *s = server;
 
 	return memcmp(&s->state->overrides, &none, sizeof(none)) == 0 &&
 	       server_ordered_admin(s) == server_file_admin(s) &&
 	       !expiring_has_server(
-	           w->env->expiring, s->backend->spec->name, s->spec->name);
+	           env->expiring, s->backend->spec->name, s->spec->name);
 }
 
 /* Tells the changes of a server.  added: only if a command has added the
@@ -202,7 +203,8 @@ walk_server(struct walk *w, struct server *s, bool added)
 {
 	char name[2 * CALL_NAME_SIZE];
 
-	if (s->spec->added != added || (!added && is_as_in_file(w, s)))
+	if (s->spec->added != added ||
+	    (!added && running_is_as_in_file(w->env, s)))
 		return;
 	PUT(name, "%s/%s", s->backend->spec->name, s->spec->name);
 	PUT(w->section, "backend %s", s->backend->spec->name);

@@ -42,6 +42,10 @@ struct running_change {
 	const char *key, *text;
 };
 
+/* Returns whether no setting of the server can be another than in the file. */
+bool running_is_as_in_file(
+    const struct command_env *env, const struct server *server);
+
 typedef void running_fn(void *arg, const struct running_change *change);
 
 /* Calls call for each change: of servers, frontends, the process, lists and

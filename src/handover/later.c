@@ -3,6 +3,7 @@
  */
 #include "handover/later.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,17 +55,27 @@ later_number(const char *line, const char *name)
 }
 
 struct server *
-later_server(const char *line, const struct model *model)
+later_find_server(const struct model *model, const char *name)
 {
-	char name[2 * NAME_MAX_LEN + 16], *slash;
+	char backend[NAME_MAX_LEN + 1];
+	const char *slash = strchr(name, '/');
 	struct backend *b;
 
-	if (!later_text(line, "server", name, sizeof(name)) ||
-	    !(slash = strchr(name, '/')))
+	if (!slash || slash - name > NAME_MAX_LEN)
 		return NULL;
-	*slash = '\0';
-	b = model_find_backend(model, name);
+	snprintf(backend, sizeof(backend), "%.*s", (int)(slash - name), name);
+	b = model_find_backend(model, backend);
 	return b ? backend_find_server(b, slash + 1) : NULL;
+}
+
+struct server *
+later_server(const char *line, const struct model *model)
+{
+	char name[2 * NAME_MAX_LEN + 16];
+
+	return later_text(line, "server", name, sizeof(name))
+	           ? later_find_server(model, name)
+	           : NULL;
 }
 
 uint64_t

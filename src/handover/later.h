@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Lines about what commands do not tell: ends of changes (commands/expiring.h),
+ * Lines about what commands do not tell: values of the file and places of
+ * servers (commands/carry_over.h), ends of changes (commands/expiring.h),
  * drains (drains.h), ejections (ejections_later.h), events (events_later.h) and
  * the audit log (commands/audit.h), for the process that takes over in an
  * upgrade (net/handover.h) and for the state file (commands/state_file.h).
@@ -30,6 +31,9 @@ bool later_text(const char *line, const char *name, char *out, size_t size);
 
 /* Returns the number with that name, or 0 if there is none. */
 uint64_t later_number(const char *line, const char *name);
+
+/* Returns the server with the name BACKEND/NAME, or NULL. */
+struct server *later_find_server(const struct model *model, const char *name);
 
 /* Returns the server that the line names, as `server=BACKEND/NAME`, or NULL. */
 struct server *later_server(const char *line, const struct model *model);

@@ -106,6 +106,9 @@ struct server_state {
 	 * not used any more.  An address that the operator has set still is. */
 	bool lapsed;
 	bool moved; /* it got another address since the last lineup */
+	/* The former process had a server of this name at another address:
+	 * nothing that it had holds (commands/carry_over.c). */
+	bool another;
 	/* The server's credit in roundrobin as of the last lineup that had the
 	 * server.  See model/cycle.h. */
 	int64_t credit;

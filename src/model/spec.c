@@ -135,6 +135,24 @@ server_spec_same_place(const struct server_spec *a, const struct server_spec *b)
 	return !a->host && !b->host && addr_equal(&a->addr, &b->addr);
 }
 
+void
+server_spec_place_text(const struct server_spec *server,
+    const struct addr *addr, char out[SERVER_PLACE_SIZE])
+{
+	char text[ADDR_TEXT_SIZE];
+	int len;
+
+	if (server->host && !addr)
+		len = snprintf(out, SERVER_PLACE_SIZE, "%s:%u", server->host,
+		    server->port);
+	else
+		len = snprintf(out, SERVER_PLACE_SIZE, "%s",
+		    addr_text(addr ? addr : &server->addr, text));
+	if (server->port_offset != 0)
+		snprintf(out + len, SERVER_PLACE_SIZE - (size_t)len, "%+d",
+		    server->port_offset);
+}
+
 int
 server_spec_family(
     const struct backend_spec *backend, const struct server_spec *server)

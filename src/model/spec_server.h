@@ -112,6 +112,13 @@ bool server_spec_maps_port(const struct server_spec *server);
 bool server_spec_same_place(
     const struct server_spec *a, const struct server_spec *b);
 
+#define SERVER_PLACE_SIZE 288 /* a name has 253 characters at most */
+
+/* Writes a text that is the same for servers with the same place.  addr: in
+ * place of the server's own address or name; NULL: none. */
+void server_spec_place_text(const struct server_spec *server,
+    const struct addr *addr, char out[SERVER_PLACE_SIZE]);
+
 /* Returns whether both servers have the same values, except for their places in
  * files. */
 bool server_spec_equal(

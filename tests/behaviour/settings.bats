@@ -47,6 +47,11 @@ forms() {
 	plays 3 other,set,upgrade for,other,restart set,restart,save
 }
 
+@test "settings: a server at another address in the file has none of them" {
+	plays 5 set,move set,move-upgrade for,move-restart set,move-kill \
+	    for,other-upgrade
+}
+
 @test "settings: so has the process after kill -9" {
 	plays 3 set,kill,other for,kill,save set,upgrade-crash
 }
