@@ -220,6 +220,23 @@ publish_change(const struct acl_table **at, const struct acl_content *content,
 	grace_retire(grace, free_table, former);
 }
 
+/* Puts back an entry that was read and that a command has deleted. */
+static enum acl_outcome
+put_back(
+    struct acl_list *list, const struct acl_entry *entry, struct grace *grace)
+{
+	struct acl_table *former = NULL;
+
+	if (list->changing ? !acl_content_insert_later(list->content, entry)
+	                   : !acl_content_insert(list->content, entry, &former))
+		return ACL_SHORT;
+	if (former)
+		publish_change(&list->view->read, list->content, former, grace);
+	acl_content_remove_later(list->gone, &entry->range);
+	list->deleted--;
+	return ACL_DONE;
+}
+
 enum acl_outcome
 acl_list_add(
     struct acl_list *list, const struct cidr *range, struct grace *grace)
@@ -228,6 +245,8 @@ acl_list_add(
 	struct acl_table *former;
 
 	ENSURE(!list->committing);
+	if (list->gone && acl_content_get(list->gone, range, &same))
+		return put_back(list, &same, grace);
 	if (!list->added)
 		list->added = make_empty();
 	if (!list->added)

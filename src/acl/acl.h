@@ -87,8 +87,9 @@ enum acl_outcome {
 void acl_list_begin_changes(struct acl_list *list);
 bool acl_list_end_changes(struct acl_list *list, struct grace *grace);
 
-/* Adds an entry, unless commands have added one with the same range.  The
- * change is in force when the function returns.  Returns ACL_DONE or ACL_SHORT.
+/* Adds an entry, unless the list has one with the same range.  An entry that was
+ * read, and that a command has deleted, is again as it was read.  The change is
+ * in force when the function returns.  Returns ACL_DONE or ACL_SHORT.
  * Not allowed during a commit. */
 enum acl_outcome acl_list_add(
     struct acl_list *list, const struct cidr *range, struct grace *grace);

@@ -161,6 +161,42 @@ another_content_keeps_what_was_added(void **state)
 }
 
 static void
+an_entry_that_is_deleted_and_added_again_is_as_it_was_read(void **state)
+{
+	struct acl_list *l = list_of("10.0.0.0/8 unix 2001:db8::/32");
+	static const char *const all[] = {
+	    "10.0.0.0/8", "unix", "2001:db8::/32"};
+	struct acl_changes by;
+	struct acl_listed e;
+
+	for (int changing = 0; changing < 2; changing++) {
+		for (size_t i = 0; i < 3; i++) {
+			if (changing)
+				acl_list_begin_changes(l);
+			assert_int_equal(delete (l, all[i]), ACL_DONE);
+			add(l, all[i]);
+			add(l, all[i]);
+			if (changing)
+				assert_true(acl_list_end_changes(l, grace));
+		}
+		by = acl_list_changes(l);
+		assert_int_equal(by.added + by.deleted, 0);
+		assert_false(acl_list_deleted_at(l, 0, &e));
+		assert_true(has(l, "10.0.0.1"));
+		assert_int_equal(acl_list_entries(l), 3);
+		assert_true(acl_list_at(l, 1, &e));
+		assert_string_equal(e.source, "a.list");
+		assert_int_equal(e.line, 1);
+	}
+	/* The other order cancels out as well. */
+	add(l, "192.0.2.1");
+	assert_int_equal(delete (l, "192.0.2.1"), ACL_DONE);
+	by = acl_list_changes(l);
+	assert_int_equal(by.added + by.deleted, 0);
+	acl_list_unref(l);
+}
+
+static void
 changes_hold_over_a_content_with_the_same_entries(void **state)
 {
 	struct acl_list *l = list_of("10.0.0.0/8 11.0.0.0/8");
@@ -529,6 +565,8 @@ main(void)
 	    cmocka_unit_test(
 	        an_entry_that_was_both_read_and_added_is_deleted_as_a_whole),
 	    cmocka_unit_test(another_content_keeps_what_was_added),
+	    cmocka_unit_test(
+	        an_entry_that_is_deleted_and_added_again_is_as_it_was_read),
 	    cmocka_unit_test(changes_hold_over_a_content_with_the_same_entries),
 	    cmocka_unit_test(a_cleared_list_has_no_entry),
 	    cmocka_unit_test(matches_are_counted_where_a_list_decides),
