@@ -12,9 +12,6 @@
 #include "commands/command.h"
 
 #define SHOW "show "
-/* The size of a command line.  A path is shorter, as libmicrohttpd limits
- * it. */
-#define LINE_MAX_SIZE 1024
 
 bool
 api_has(const char *path)
@@ -203,40 +200,56 @@ put_openapi(FILE *out)
 
 /* -- answers -- */
 
-/* Returns whether the words have no character that means something to the
- * parser of commands. */
+/* Returns whether the word has no character that means something to the parser
+ * of commands. */
 static bool
-is_plain(const char *words)
+is_plain(const char *word)
 {
-	for (; *words; words++)
-		if ((unsigned char)*words <= ' ' || strchr(";<\\\"'#", *words))
+	for (; *word; word++)
+		if ((unsigned char)*word <= ' ' || strchr(";<\\\"'#", *word))
 			return false;
 	return true;
 }
 
-/* Makes the command line for the words, the path behind the command's name.
- * Returns false if it is too long. */
+void
+api_add_word(struct api_words *words, const char *text, size_t n)
+{
+	size_t len = strlen(words->text);
+	char word[API_LINE_SIZE];
+
+	if (n == 0)
+		return;
+	if (n + 1 >= sizeof(words->text) - len) {
+		words->refused = true;
+		return;
+	}
+	memcpy(word, text, n);
+	word[n] = '\0';
+	n = MHD_http_unescape(word);
+	words->refused |= n != strlen(word) || !is_plain(word);
+	snprintf(words->text + len, sizeof(words->text) - len, " %s", word);
+}
+
+/* Makes the command line.  Returns false if it is too long. */
 static bool
-make_line(
-    const struct command *command, const char *words, char line[LINE_MAX_SIZE])
+make_line(const struct command *command, const struct api_words *words,
+    const struct api_words *arguments, char line[API_LINE_SIZE])
 {
 	const char *form = strstr(command->usage, "flat") ? "flat" : "json";
-	int n = snprintf(line, LINE_MAX_SIZE, "%s %s %s", command->words, words,
+	int n = snprintf(line, API_LINE_SIZE, "%s%s%s %s", command->words,
+	    words->text, arguments->text,
 	    strstr(command->words, "json") ? "" : form);
 
-	if (n >= LINE_MAX_SIZE)
-		return false;
-	for (char *c = line; *c; c++)
-		if (*c == '/')
-			*c = ' ';
-	return true;
+	return n < API_LINE_SIZE;
 }
 
 static unsigned
 run_shown(char *line, const struct command_env *env, enum admin_level level,
     FILE *out, struct answer_rest **ret_rest)
 {
-	struct command_mode mode = {.level = level, .peer.address = "http"};
+	struct command_mode mode = {.level = level,
+	    .severity = SEVERITY_STATUS,
+	    .peer.address = "http"};
 	struct text_out answer;
 	unsigned status = MHD_HTTP_OK;
 
@@ -260,13 +273,15 @@ run_shown(char *line, const struct command_env *env, enum admin_level level,
 }
 
 unsigned
-api_answer(const char *path, const struct command_env *env,
-    enum admin_level level, FILE *out, struct answer_rest **ret_rest)
+api_answer(const char *path, const struct api_words *arguments,
+    const struct command_env *env, enum admin_level level, FILE *out,
+    struct answer_rest **ret_rest)
 {
 	const char *name = path + strlen("/api/v1");
+	struct api_words words = {.text = ""};
 	size_t n;
 	const struct command *command;
-	char line[LINE_MAX_SIZE];
+	char line[API_LINE_SIZE];
 
 	name += *name == '/';
 	n = strcspn(name, "/");
@@ -287,9 +302,15 @@ api_answer(const char *path, const struct command_env *env,
 		    command->level == LEVEL_ADMIN
 		        ? "this needs the level admin"
 		        : "this needs the level operator");
-	if (!is_plain(name + n) || !make_line(command, name + n, line))
+	while (name[n]) {
+		name += n + 1;
+		n = strcspn(name, "/");
+		api_add_word(&words, name, n);
+	}
+	if (words.refused || arguments->refused ||
+	    !make_line(command, &words, arguments, line))
 		return put_error(out, MHD_HTTP_BAD_REQUEST,
 		    "the words behind the name may not have blanks, quotes, or "
-		    "any of ; < \\ #");
+		    "any of ; < \\ #, nor be longer than 1 KB");
 	return run_shown(line, env, level, out, ret_rest);
 }

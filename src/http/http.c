@@ -230,6 +230,31 @@ on_mhd_message(void *arg, const char *fmt, va_list ap)
 	log_limited(&limit, LOG_LEVEL_WARNING, "http: %s", text);
 }
 
+/* Resolves the escapes of a path or an argument but those of NUL, `/` and `%`,
+ * which words of the API may contain (see api_add_word). */
+static size_t
+unescape_most(void *arg, struct MHD_Connection *mhd, char *text)
+{
+	char *to = text;
+
+	(void)arg;
+	(void)mhd;
+	for (const char *at = text; *at;) {
+		char code[4] = "";
+
+		snprintf(code, sizeof(code), "%.3s", at);
+		if (*at == '%' && !strcasestr("%00 %25 %2f", code) &&
+		    MHD_http_unescape(code) == 1) {
+			*to++ = *code;
+			at += 3;
+		} else {
+			*to++ = *at++;
+		}
+	}
+	*to = '\0';
+	return (size_t)(to - text);
+}
+
 static bool
 start_daemon(struct http *http, struct err *err)
 {
@@ -240,6 +265,7 @@ start_daemon(struct http *http, struct err *err)
 	    MHD_OPTION_EXTERNAL_LOGGER, on_mhd_message, http,
 	    MHD_OPTION_NOTIFY_CONNECTION, on_mhd_connection, http,
 	    MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, NULL,
+	    MHD_OPTION_UNESCAPE_CALLBACK, unescape_most, NULL,
 	    MHD_OPTION_CONNECTION_LIMIT,
 	    (unsigned)(HTTP_CONNECTIONS_MAX + ACCEPTS_AT_ONCE),
 	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,

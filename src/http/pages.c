@@ -66,8 +66,8 @@ http_page_make(const struct http_page *page, const struct http_query *query,
 	case PAGE_READYZ:
 		return put_readyz(out, env->control);
 	case PAGE_API:
-		return api_answer(
-		    query->path, env, caller->level, out, ret_rest);
+		return api_answer(query->path, &query->words, env,
+		    caller->level, out, ret_rest);
 	case PAGE_METRICS:
 		if (query->unknown_scope) {
 			fputs("unknown scope; use global, frontend, backend, "

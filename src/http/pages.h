@@ -4,6 +4,7 @@
 #ifndef HTTP_PAGES_H
 #define HTTP_PAGES_H
 
+#include "http/api.h"
 #include "stats/answer.h"
 #include "stats/metrics.h"
 
@@ -36,6 +37,7 @@ struct http_query {
 	const char *path; /* without the query */
 	struct metrics_filter metrics;
 	bool unknown_scope; /* named in the parameters */
+	struct api_words words;
 };
 
 /* Writes the page, or sets *ret_rest, which makes it and which the caller

@@ -229,6 +229,9 @@ take_argument(
 	(void)kind;
 	if (!metrics_filter_take(&query->metrics, name, value))
 		query->unknown_scope = true;
+	api_add_word(&query->words, name, strlen(name));
+	if (value)
+		api_add_word(&query->words, value, strlen(value));
 	return MHD_YES;
 }
 

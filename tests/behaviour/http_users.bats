@@ -109,6 +109,36 @@ signed_in() {
 	command_is 200 'show version'
 }
 
+# explained TEXT: the answer to the last request contains it.
+explained() {
+	[[ $output == *"$1"* ]] || fail "not '$1' in $output"
+}
+
+@test "users: a path or a query of the API names what has a slash" {
+	served "users=$T/users level=admin"
+	call 400 pool/no%2Fsuch
+	explained "Unknown pool 'no/such'"
+	call 400 pool/no%252fsuch
+	explained "Unknown pool 'no%2fsuch'"
+	call 200 closed/client/127.0.0.0%2F8
+	equal "the answer" "[]" "$(tr -d '\n' <<<"$output")"
+	call 200 'closed?client=127.0.0.0/8&last=5m'
+	call 200 'closed/last/5m?client=127.0.0.0%2F8'
+	call 400 'closed?client=127.0.0.0/33'
+}
+
+@test "users: the API refuses words that a command does not know" {
+	served "users=$T/users level=admin"
+	call 400 'failures?cause=XX'
+	explained "No session ends with 'XX'"
+	explained " SC "
+	call 400 'failures?cause='
+	call 400 'info?nothing=1'
+	call 400 'failures?cause=SC%3bshutdown'
+	call 400 'failures?cause=SC%00'
+	call 400 "failures?cause=$(printf '%01100d' 0)"
+}
+
 @test "users: a command that takes a while is answered at its end" {
 	served "users=$T/users"
 	command_is 200 'wait 300ms' -u alice:secret
