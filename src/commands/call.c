@@ -408,10 +408,23 @@ call_time(const char *text, uint64_t unit_ms, uint64_t min_ms, uint64_t max_ms,
 }
 
 bool
-call_age(struct call *call, const char *text, uint64_t *ret_ms)
+call_once(struct call *call, const char *option, unsigned *given, unsigned bit)
+{
+	if (*given & bit)
+		return err_set(call->err, "%s: given twice; keep one.", option);
+	*given |= bit;
+	return true;
+}
+
+bool
+call_age(
+    struct call *call, const char *option, const char *text, uint64_t *ret_ms)
 {
 	return call_time(text, 1000, 0, UINT32_MAX * UINT64_C(1000), ret_ms) ||
-	       err_set(call->err, "Invalid age.");
+	       err_set(call->err,
+	           "%s: '%s' is not an age; write a duration such as 10m "
+	           "(units are ms, s, m, h, d), or a number of seconds.",
+	           option, text);
 }
 
 bool

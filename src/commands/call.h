@@ -198,9 +198,15 @@ bool call_number(struct call *call, const char *text, const char *missing,
 bool call_time(const char *text, uint64_t unit_ms, uint64_t min_ms,
     uint64_t max_ms, uint64_t *ret_ms) MUST_CHECK;
 
-/* Parses an age: a duration, or a number of seconds.  Returns false with
- * call->err set. */
-bool call_age(struct call *call, const char *text, uint64_t *ret_ms);
+/* Returns whether an option is not given a second time: the bit is not in
+ * *given, and is added.  Sets call->err otherwise. */
+bool call_once(
+    struct call *call, const char *option, unsigned *given, unsigned bit);
+
+/* Parses the value of an option like `older`, an age: a duration, or a number
+ * of seconds.  Returns false with call->err set. */
+bool call_age(
+    struct call *call, const char *option, const char *text, uint64_t *ret_ms);
 
 /* Parses the value of an option like `over`, a duration within the range.
  * Returns false with call->err set, also for "". */

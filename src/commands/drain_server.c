@@ -30,18 +30,21 @@ static bool
 parse_order(struct call *call, struct drain_order *ret_order)
 {
 	struct drain_order order = {.over_ms = 0};
+	unsigned given = 0;
 
 	for (unsigned i = 1; *call_arg(call, i); i += 2) {
 		const char *option = call_arg(call, i);
 		const char *value = call_arg(call, i + 1);
 
 		if (strcmp(option, "over") == 0) {
-			if (!call_duration(call, option, value,
+			if (!call_once(call, option, &given, 1) ||
+			    !call_duration(call, option, value,
 			        DRAIN_OVER_MIN_MS, DRAIN_OVER_MAX_MS,
 			        &order.over_ms))
 				return false;
 		} else if (strcmp(option, "then") == 0) {
-			if (!parse_then(call, value, &order.then))
+			if (!call_once(call, option, &given, 2) ||
+			    !parse_then(call, value, &order.then))
 				return false;
 		} else {
 			return err_set(call->err,

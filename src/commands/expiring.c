@@ -353,7 +353,8 @@ take_duration(
 	             EXPIRING_MAX_MS, ret_ms, &why))
 		return err_set(call->err, "for: %s.", why.text);
 	call->args[n - 2] = NULL;
-	return true;
+	return n < own + 4 || strcmp(call->args[n - 4], "for") != 0 ||
+	       err_set(call->err, "for: given twice; keep one.");
 }
 
 static enum setting_answer

@@ -414,16 +414,20 @@ take_explain_args(struct call *call, struct explaining *x)
 	} words[] = {{"sni", take_sni}, {"alpn", take_alpn},
 	    {"version", take_version}, {"to", take_local}};
 	struct explain_request *r = &x->request;
+	unsigned given = 0;
 
 	if (!take_explained_source(call, call_arg(call, 0), r))
 		return false;
 	for (unsigned i = 1; *call_arg(call, i); i++) {
 		const char *word = call_arg(call, i);
 		take_value *take = NULL;
+		size_t k = sizeof(words) / sizeof(words[0]);
 
-		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+		while (!take && k-- > 0)
 			if (strcmp(word, words[k].word) == 0)
 				take = words[k].take;
+		if (take && !call_once(call, word, &given, 1u << k))
+			return false;
 		if (strcmp(word, "json") == 0)
 			x->listing.report.json = true;
 		else if (strcmp(word, "tls") == 0)

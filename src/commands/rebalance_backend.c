@@ -21,6 +21,7 @@ static bool
 parse_rebalance(struct call *call, struct options *ret)
 {
 	struct options o = {.over_ms = REBALANCE_OVER_DEFAULT};
+	unsigned given = 0;
 
 	for (unsigned i = 1; *call_arg(call, i); i++) {
 		const char *option = call_arg(call, i);
@@ -34,7 +35,8 @@ parse_rebalance(struct call *call, struct options *ret)
 			    "Unexpected argument '%s'; allowed are 'over "
 			    "<duration>', dry-run and json.",
 			    option);
-		else if (!call_duration(call, option, call_arg(call, ++i),
+		else if (!call_once(call, option, &given, 1) ||
+		         !call_duration(call, option, call_arg(call, ++i),
 		             REBALANCE_OVER_MIN_MS, REBALANCE_OVER_MAX_MS,
 		             &o.over_ms))
 			return false;

@@ -38,7 +38,9 @@ static bool
 take_cause(struct call *call, struct session_filter *filter, const char *cause)
 {
 	char all[4 * CLOSE_REASONS + 1] = "", name[CLOSE_NAME_SIZE];
+	uint64_t before = filter->causes;
 
+	filter->causes = 0;
 	for (enum close_reason i = 0; i < CLOSE_REASONS; i++) {
 		const char *code = close_reason_code(i);
 
@@ -49,6 +51,12 @@ take_cause(struct call *call, struct session_filter *filter, const char *cause)
 			snprintf(all + strlen(all), sizeof(all) - strlen(all),
 			    " %s", code);
 	}
+	filter->causes |= filter->causes > 0 ? before : 0;
+	if (!*cause)
+		return err_set(call->err,
+		    "A cause is expected; name it as `show failures` does, or "
+		    "by its code; these are:%s.",
+		    all);
 	return filter->causes > 0 ||
 	       err_set(call->err,
 	           "No session ends with '%s'; name the cause as "
@@ -94,12 +102,13 @@ take_word(struct call *call, struct session_filter *filter, const char *word,
 	       take_traffic(call, filter, word, value, ret_taken);
 }
 
-/* Returns the bit of the word in session_filter.given, or 0. */
+/* Returns the bit of the word in session_filter.given, or 0 for words that may
+ * be repeated. */
 static unsigned
 bit_of(const char *word)
 {
-	static const char *const words[] = {
-	    "frontend", "backend", "server", "client", "min-bytes"};
+	static const char *const words[] = {"frontend", "backend", "server",
+	    "client", "min-bytes", "last", "older", "sort"};
 
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcmp(word, words[i]) == 0)
@@ -108,17 +117,18 @@ bit_of(const char *word)
 }
 
 bool
+session_filter_once(
+    struct call *call, struct session_filter *filter, const char *word)
+{
+	return call_once(call, word, &filter->given, bit_of(word));
+}
+
+bool
 session_filter_take(struct call *call, struct session_filter *filter,
     const char *word, const char *value, bool *ret_taken)
 {
-	unsigned bit = bit_of(word);
-
-	if (!take_word(call, filter, word, value, ret_taken))
-		return false;
-	if (*ret_taken && (filter->given & bit))
-		return err_set(call->err, "%s: given twice; keep one.", word);
-	filter->given |= bit;
-	return true;
+	return take_word(call, filter, word, value, ret_taken) &&
+	       (!*ret_taken || session_filter_once(call, filter, word));
 }
 
 bool

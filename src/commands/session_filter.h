@@ -16,7 +16,7 @@ struct session_filter {
 	/* The command's, set before words are taken: `cause` is a filter, or
 	 * `client` and `min-bytes` are. */
 	bool has_causes, has_traffic;
-	unsigned given;     /* bit n: filter word n was taken */
+	unsigned given;     /* bit n: option n was taken */
 	uint64_t causes;    /* bit n: enum close_reason n is wanted; 0: any */
 	struct cidr client; /* family 0: any */
 	uint64_t min_bytes;
@@ -29,6 +29,11 @@ struct session_filter {
  * call->err set. */
 bool session_filter_take(struct call *call, struct session_filter *filter,
     const char *word, const char *value, bool *ret_taken);
+
+/* Returns whether `last`, `older` or `sort`, options of commands that have a
+ * filter, is not given a second time.  Sets call->err otherwise. */
+bool session_filter_once(
+    struct call *call, struct session_filter *filter, const char *word);
 
 /* Returns whether the filter selects every session. */
 bool session_filter_is_empty(const struct session_filter *filter);

@@ -140,7 +140,8 @@ take_closed_age(struct call *call, struct closed_listing *l, const char *age)
 {
 	uint64_t now_ns = clock_now_ns(), ms;
 
-	if (!call_age(call, age, &ms))
+	if (!session_filter_once(call, &l->names, "last") ||
+	    !call_age(call, "last", age, &ms))
 		return false;
 	if (ms < now_ns / 1000000)
 		l->since_ns = now_ns - ms * 1000000;
@@ -157,7 +158,8 @@ take_closed_number(
 		l->id = strtoull(word, NULL, 16);
 		return l->id > 0 || err_set(call->err, "Session not found.");
 	}
-	if (text_parse_number(word, 1, CLOSED_SESSIONS_MAX, &l->last, NULL))
+	if (l->last == CLOSED_SESSIONS_MAX &&
+	    text_parse_number(word, 1, CLOSED_SESSIONS_MAX, &l->last, NULL))
 		return true;
 	return err_set(call->err,
 	    "Unexpected argument '%s'; this command takes how many, 1 to %d, "
@@ -178,10 +180,12 @@ take_closed_word(struct call *call, struct closed_listing *l, const char *word,
 		return take_closed_age(call, l, value);
 	if (!session_filter_take(call, &l->names, word, value, ret_taken))
 		return false;
-	if (!*ret_taken &&
-	    !session_sort_take(call, &l->sort, word, value, ret_taken))
+	if (*ret_taken)
+		return true;
+	if (!session_sort_take(call, &l->sort, word, value, ret_taken))
 		return false;
-	return *ret_taken || take_closed_number(call, l, word);
+	return *ret_taken ? session_filter_once(call, &l->names, word)
+	                  : take_closed_number(call, l, word);
 }
 
 static bool

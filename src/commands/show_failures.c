@@ -177,7 +177,9 @@ static bool
 take_failures_number(
     struct call *call, struct failures_listing *l, const char *word)
 {
-	return text_parse_number(word, 1, FAILURES_CELLS, &l->rows_max, NULL) ||
+	return (l->rows_max == FAILURES_CELLS &&
+	           text_parse_number(
+	               word, 1, FAILURES_CELLS, &l->rows_max, NULL)) ||
 	       err_set(call->err,
 	           "Unexpected argument '%s'; this command takes how many "
 	           "rows, 1 to %u, last <age>, cause <cause>, frontend "
@@ -196,7 +198,8 @@ take_failures_words(struct call *call, struct failures_listing *l)
 		const char *value = call_arg(call, i + 1);
 
 		taken = strcmp(word, "last") == 0;
-		if (taken && !call_age(call, value, &l->ago_ms))
+		if (taken && (!session_filter_once(call, &l->filter, word) ||
+		                 !call_age(call, word, value, &l->ago_ms)))
 			return false;
 		if (!taken &&
 		    !session_filter_take(call, &l->filter, word, value, &taken))

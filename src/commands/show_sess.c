@@ -380,7 +380,8 @@ take_sess_filter(struct call *call, struct sess_listing *l, const char *name,
 	bool taken;
 
 	if (strcmp(name, "older") == 0)
-		return call_age(call, value, &l->older_ms);
+		return session_filter_once(call, &l->filter, name) &&
+		       call_age(call, name, value, &l->older_ms);
 	if (!session_filter_take(call, &l->filter, name, value, &taken))
 		return false;
 	if (taken)
@@ -388,7 +389,7 @@ take_sess_filter(struct call *call, struct sess_listing *l, const char *name,
 	if (!session_sort_take(call, &l->sort, name, value, &taken))
 		return false;
 	if (taken)
-		return true;
+		return session_filter_once(call, &l->filter, name);
 	return err_set(call->err,
 	    "Unexpected argument '%s'; this command takes the pointer of a "
 	    "session, or all, older <age>, client <range>, min-bytes <size>, "

@@ -234,11 +234,46 @@ logged() {
 	run -1 ctl show closed cause xy
 	[[ $output == "No session ends with 'xy'; "*"; these are: -- "*" SC "* ]]
 	run -1 ctl show closed last nonsense
-	equal "no age" "Invalid age." "$output"
+	[[ $output == "last: 'nonsense' is not an age; write a duration such as 10m"* ]]
+	run -1 ctl show closed cause
+	[[ $output == "A cause is expected; "*"; these are: -- "*" SC "* ]]
+	run -1 ctl show closed cause SC cause xy
+	[[ $output == "No session ends with 'xy'; "* ]]
+	run -1 ctl show closed 5 6
+	[[ $output == "Unexpected argument '6'; "* ]]
 	run -1 ctl show closed 0
 	[[ $output == "Unexpected argument '0'; this command takes how many"* ]]
 	run -1 ctl show closed bogus
 	[[ $output == "Unexpected argument 'bogus'"*"cause <cause>"* ]]
+}
+
+# bats test_tags=onethread
+@test "closed: an option that is given twice is refused" {
+	local command option
+
+	start_app a
+	many "one:$(addr a)" "two:$(addr a)"
+	while read -r option command; do
+		# shellcheck disable=SC2086 # several words
+		run -1 ctl $command
+		equal "$command" "$option: given twice; keep one." "$output"
+	done <<-'END'
+		sort show closed sort bytes sort bytes
+		last show closed last 1m frontend one last 2m
+		last show failures last 1m last 2m
+		older show sess older 1m older 2m
+		sort show sess sort bytes client 10.0.0.0/8 sort duration
+		client show sess client 10.0.0.0/8 client 10.0.0.0/8
+		sni explain 10.0.0.1 sni a.example sni b.example
+		to explain 10.0.0.1 to 10.0.0.2:80 to 10.0.0.2:81
+		over drain server one/s over 1m over 2m
+		then drain server one/s then kill then kill
+		over rebalance backend one over 1m over 2m
+		for set weight one/s 50 for 1m for 2m
+		for disable server one/s for 1m for 2m
+	END
+	run -1 ctl show sess older 1y
+	[[ $output == "older: '1y' is not an age; write a duration such as 10m "* ]]
 }
 
 # bats test_tags=onethread
