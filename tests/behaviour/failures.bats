@@ -10,7 +10,7 @@ ADMIN=$T/admin.sock
 common() {
 	cat <<-END
 		[global]
-		log = stderr format=json
+		log = ${LOG:-stderr format=json}
 		admin = $ADMIN mode=0600
 		closed_sessions = 20
 		${GLOBAL:-}
@@ -71,11 +71,14 @@ clients() {
 	END
 }
 
-# A frontend for each way to fail, and one, `well`, whose sessions end well.
+# A frontend for each way to fail, and one, `well`, whose sessions end well; for
+# SERVERS_S seconds at most.
 start_bad_day() {
-	start_app a
-	start_bad reset reply-reset --bytes 1
-	start_bad silent silent
+	local deadline=${SERVERS_S:-600}
+
+	start_app a --deadline "$deadline"
+	start_bad reset reply-reset --bytes 1 --deadline "$deadline"
+	start_bad silent silent --deadline "$deadline"
 	start_lfproxy <<-END
 		$(common)
 		[defaults]
@@ -162,8 +165,67 @@ for session in row["examples"]:
 print(*[session[key] for key in ("frontend", "backend", "server")])')"
 }
 
+# BAD_DAY_SECONDS=2390 lets the bad day last 40 minutes.
+DAY=${BAD_DAY_SECONDS:-20}
+
+# arrive NAME FRONTEND HUNDREDTHS OPTION...: clients spread evenly over the day, a
+# hundredth of them each second.
+arrive() {
+	spawn "$1" "$TOOLS/badclient" leave "127.0.0.1:$(port "$2")" \
+	    --count $(($3 * DAY / 100)) --seconds "$DAY" \
+	    --deadline $((DAY + 600)) "${@:4}"
+}
+
+# 297 sessions a second that end well.
+go_well_all_day() {
+	local i
+
+	for i in 1 2 3; do
+		arrive well$i well 9900 --at end --how fin \
+		    --send $'GET / HTTP/1.0\r\n\r\n'
+	done
+}
+
+# Three failures a second, in the order of the table.
+PERCENT=(86 71 57 43 29 14)
+fail_all_day() {
+	arrive rst well "${PERCENT[0]}" --at response --how rst
+	arrive late late "${PERCENT[1]}" --at end --how fin
+	arrive broken reset "${PERCENT[2]}" --at end --how fin
+	arrive refused refused "${PERCENT[3]}" --at end --how fin
+	arrive queued queued "${PERCENT[4]}" --at end --how fin
+	arrive named named "${PERCENT[5]}" --at connect --how fin
+}
+
+all_frontends() {
+	ctl show stat | python3 -c 'import csv, sys
+print(sum(int(row["stot"]) for row in csv.DictReader(sys.stdin)
+          if row["svname"] == "FRONTEND"))'
+}
+
 pushed_out() {
 	[ "$(ctl show closed cause SC cause SD cause sQ json)" = "[]" ]
+}
+
+@test "failures: six causes of 1 % of 300 sessions a second, all day" {
+	local name kind i=0 n table="" failures=0
+
+	LOG=off SERVERS_S=$((DAY + 900)) start_bad_day
+	go_well_all_day
+	fail_all_day
+	for name in well1 well2 well3 rst late broken refused queued named; do
+		finish $name $((DAY + 600))
+	done
+	while read -r _ kind; do
+		n=$((PERCENT[i++] * DAY / 100))
+		table+=${table:+$'\n'}"$n $kind"
+		failures=$((failures + n))
+	done <<<"$SIX"
+	wait_for 10 failed $failures
+	equal "the table" "$table" "$(table last 40m)"
+	[[ "$(ctl show failures last 40m)" == "$failures failures since "* ]]
+	equal "all sessions" $((failures + 297 * DAY)) "$(all_frontends)"
+	[ -z "${BAD_DAY_SECONDS:-}" ] || ctl show failures last 40m >&3
 }
 
 # bats test_tags=covered

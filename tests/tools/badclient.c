@@ -4,7 +4,7 @@
 #include <getopt.h>
 #include <sys/epoll.h>
 
-#include "tool.h"
+#include "pace.h"
 
 #define BATCH  64
 #define BUFFER 65536
@@ -20,10 +20,11 @@ enum stage {
 	AT_PARTIAL,
 	AT_HALF_CLOSE,
 	AT_RESPONSE,
+	AT_END,
 	STAGES
 };
 static const char *const stage_names[STAGES] = {
-    "connect", "greeting", "partial", "half-close", "response"};
+    "connect", "greeting", "partial", "half-close", "response", "end"};
 
 struct client {
 	int fd;
@@ -34,7 +35,7 @@ static struct {
 	enum mode mode;
 	enum stage stage;
 	bool reset, verify;
-	uint64_t count, rate, bytes;
+	uint64_t count, rate, seconds, bytes;
 	const char *send;
 } opt = {.stage = STAGES,
     .count = 1,
@@ -56,9 +57,13 @@ usage(FILE *out)
 	    "              --bytes N: fail unless N bytes came\n"
 	    "  idle        hold until SIGTERM; --verify: then each connection\n"
 	    "              must still answer TEXT with something\n"
-	    "  leave       --at connect|greeting|partial|half-close|response\n"
-	    "              --how fin|rst, --rate CONNECTIONS a second;\n"
-	    "              greeting: once the server has spoken\n"
+	    "  leave       --at connect|greeting|partial|half-close|response|"
+	    "end\n"
+	    "              --how fin|rst, one after another, --rate "
+	    "CONNECTIONS\n"
+	    "              a second, or all of them over --seconds N;\n"
+	    "              greeting: once the server has spoken; end: once it\n"
+	    "              has ended the connection\n"
 	    "TEXT is an HTTP request if not given.  --deadline SECONDS\n",
 	    out);
 	return out == stdout ? TOOL_OK : TOOL_USAGE;
@@ -215,6 +220,13 @@ verify_all(void)
 }
 
 static void
+read_to_the_end(int fd)
+{
+	while (recv(fd, scratch, BUFFER, 0) > 0)
+		continue;
+}
+
+static void
 leave_once(const struct tool_addr *addr)
 {
 	struct client c = {.fd = tool_connect(addr)};
@@ -226,6 +238,11 @@ leave_once(const struct tool_addr *addr)
 		tool_die(TOOL_FAILED, "send: %s", strerror(errno));
 	if (opt.stage == AT_HALF_CLOSE || opt.stage == AT_RESPONSE)
 		send_all(&c);
+	if (opt.stage == AT_END) {
+		/* Fails where the connection has ended by now. */
+		(void)send(c.fd, opt.send, strlen(opt.send), MSG_NOSIGNAL);
+		read_to_the_end(c.fd);
+	}
 	if (opt.stage == AT_HALF_CLOSE)
 		shutdown(c.fd, SHUT_WR);
 	if ((opt.stage == AT_RESPONSE || opt.stage == AT_GREETING) &&
@@ -240,14 +257,16 @@ leave_once(const struct tool_addr *addr)
 static int
 run_leave(const struct tool_addr *addr)
 {
-	const uint64_t step_ns = opt.rate ? 1000000000ull / opt.rate : 0;
-	const struct timespec step = {.tv_sec = (time_t)(step_ns / 1000000000),
-	    .tv_nsec = (long)(step_ns % 1000000000)};
+	const uint64_t step_ns = opt.seconds ? opt.seconds * PACE_NS / opt.count
+	                         : opt.rate  ? PACE_NS / opt.rate
+	                                     : 0;
+	uint64_t due_ns = pace_now_ns();
 
 	for (uint64_t i = 0; i < opt.count; i++) {
+		struct timespec left = pace_left(due_ns += step_ns);
+
+		nanosleep(&left, NULL);
 		leave_once(addr);
-		if (step_ns)
-			nanosleep(&step, NULL);
 	}
 	printf("left %llu\n", (unsigned long long)opt.count);
 	return TOOL_OK;
@@ -278,6 +297,9 @@ set_option(int option)
 	case 'r':
 		opt.rate = tool_number(optarg, 1000000000);
 		return true;
+	case 'd':
+		opt.seconds = tool_number(optarg, 86400);
+		return true;
 	case 'b':
 		opt.bytes = tool_number(optarg, UINT64_MAX / 2);
 		return true;
@@ -305,6 +327,7 @@ main(int argc, char **argv)
 	    {"count", required_argument, NULL, 'c'},
 	    {"send", required_argument, NULL, 's'},
 	    {"rate", required_argument, NULL, 'r'},
+	    {"seconds", required_argument, NULL, 'd'},
 	    {"bytes", required_argument, NULL, 'b'},
 	    {"at", required_argument, NULL, 'a'},
 	    {"how", required_argument, NULL, 'w'},

@@ -141,6 +141,72 @@ causes_and_servers_are_counted_apart(void **state)
 		            NULL, 10));
 }
 
+/* How a session at a second of the bad day ends: 297 of 300 well, the others by
+ * six causes, whose shares change over the day. */
+static enum close_reason
+ending(unsigned second, unsigned session)
+{
+	static const enum close_reason causes[6] = {CLOSE_CONNECT_FAILED,
+	    CLOSE_SERVER_RESET, CLOSE_SERVER_TIMEOUT, CLOSE_QUEUE_TIMEOUT,
+	    CLOSE_CLIENT_RESET, CLOSE_CLIENT_GONE_HELLO};
+
+	if (session % 100 != 42)
+		return CLOSE_DONE;
+	return causes[(second * second / 60 + session / 100) % 6];
+}
+
+/* As threads do: sessions that end well are not in the table. */
+static void
+end_session(struct failures *f, enum close_reason reason, uint64_t id,
+    uint64_t counts[CLOSE_REASONS])
+{
+	counts[reason]++;
+	if (reason != CLOSE_DONE)
+		add(f, reason, (unsigned)(id % 7), id);
+}
+
+/* Failures by cause in the last ago_s. */
+static void
+assert_causes(
+    struct failures *f, uint64_t ago_s, const uint64_t expected[CLOSE_REASONS])
+{
+	static struct failure_kind kind;
+	uint64_t counts[CLOSE_REASONS] = {0};
+	struct time_window w;
+
+	assert_true(time_window_of(now_ns, ago_s * NS_PER_S, &w));
+	for (uint32_t i = 0; failures_read(f, i, &kind); i++)
+		counts[kind.reason] += time_counts_in(&kind.counts, &w);
+	for (enum close_reason i = CLOSE_DONE + 1; i < CLOSE_REASONS; i++)
+		assert_int_equal(counts[i], expected[i]);
+}
+
+static void
+a_bad_day_of_40_minutes_is_counted_by_cause(void **state)
+{
+	uint64_t day[CLOSE_REASONS] = {0}, last[CLOSE_REASONS] = {0}, id = 0;
+	struct failures *f = *state;
+
+	/* The day before. */
+	add(f, CLOSE_CONNECT_FAILED, 0, ++id);
+	now_ns += 7200 * NS_PER_S;
+	for (unsigned second = 0; second < 2400; second++) {
+		for (unsigned i = 0; i < 300; i++, now_ns += NS_PER_S / 300) {
+			enum close_reason reason = ending(second, i);
+
+			end_session(f, reason, ++id, day);
+			last[reason] += second >= 2100;
+		}
+		now_ns += NS_PER_S % (NS_PER_S / 300);
+	}
+	assert_int_equal(day[CLOSE_DONE], 297 * 2400);
+	assert_causes(f, 2400, day);
+	assert_causes(f, 300, last);
+	assert_int_equal(known_of(f).complete_us, f->begun_us);
+	day[CLOSE_CONNECT_FAILED]++;
+	assert_causes(f, 86400, day);
+}
+
 static void
 a_full_table_counts_the_rest_and_says_so(void **state)
 {
@@ -316,6 +382,8 @@ main(void)
 	        a_cell_has_its_names_times_and_last_records, setup, teardown),
 	    cmocka_unit_test_setup_teardown(
 	        causes_and_servers_are_counted_apart, setup, teardown),
+	    cmocka_unit_test_setup_teardown(
+	        a_bad_day_of_40_minutes_is_counted_by_cause, setup, teardown),
 	    cmocka_unit_test_setup_teardown(
 	        a_full_table_counts_the_rest_and_says_so, setup, teardown),
 	    cmocka_unit_test_setup_teardown(
