@@ -24,7 +24,7 @@ run_resolve_now(struct call *call)
 	if (!call_backend(call, name, &backend))
 		return false;
 	n = server_names_refresh(control_names(call->env->control), backend) +
-	    sets_refresh(call->env->control, backend);
+	    sets_refresh(control_sets(call->env->control), backend);
 	fprintf(call->out,
 	    "%zu name%s %s looked up now; see 'show resolvers'.\n", n,
 	    text_s(n), text_are(n));

@@ -43,7 +43,7 @@ put_set(struct report *r, const struct set_facts *s)
 bool
 run_show_sets(struct call *call)
 {
-	const struct control *c = call->env->control;
+	const struct sets *sets = control_sets(call->env->control);
 	const struct backend *only;
 	struct set_facts facts;
 	struct report r;
@@ -52,7 +52,7 @@ run_show_sets(struct call *call)
 	if (!call_backend(call, call_arg(call, 0), &only))
 		return false;
 	report_head(&r, "");
-	for (size_t i = 0; sets_facts(c, i, &facts); i++)
+	for (size_t i = 0; sets_facts(sets, i, &facts); i++)
 		if (!only || strcmp(only->spec->name, facts.backend) == 0)
 			put_set(&r, &facts);
 	report_end(&r);

@@ -246,7 +246,8 @@ control_new(
 		err_set(err, "the event loop could not be made");
 		goto fail;
 	}
-	if (!sets_begin(c, spec, err))
+	set_changes_init(c);
+	if (!sets_begin(&c->sets, spec, err))
 		goto fail;
 	err_oom(err);
 	c->instance.model = model_new(spec, c->instance.grace, NULL);
@@ -339,7 +340,7 @@ control_start(struct control *control, struct err *err)
 	    c->instance.model);
 	tls_watch_start(&c->tls_watch, c->instance.loop, &c->instance.timer,
 	    c->instance.model->spec);
-	sets_start(c);
+	sets_start(&c->sets);
 	log_info("up to %u session%s%s: %d of %zu descriptors each, %zu for "
 	         "listeners, checks and threads, %zu in reserve",
 	    c->orders.limits.budget.sessions,
@@ -383,7 +384,7 @@ control_free(struct control *control)
 	section_watch_fini(&c->tls_watch);
 	section_watch_fini(&c->list_watch);
 	tls_upkeep_fini(&c->tls_upkeep);
-	sets_fini(c);
+	sets_fini(&c->sets);
 	stopped = worker_stop(WORKER_STOP_MS);
 	if (!stopped)
 		log_warning("threads that read files, or compute, have not "
@@ -491,6 +492,12 @@ struct server_names *
 control_names(struct control *control)
 {
 	return &control->server_names;
+}
+
+struct sets *
+control_sets(struct control *control)
+{
+	return &control->sets;
 }
 
 const struct section_watch *

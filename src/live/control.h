@@ -39,6 +39,7 @@ struct control;
 struct listeners;
 struct proxy;
 struct section_watch;
+struct sets;
 struct server_followup;
 struct session_receiver;
 struct task_timer;
@@ -160,6 +161,9 @@ struct task_timer *control_timer(struct control *control);
 
 /* Returns the work on servers that is due (servers/server_followup.h). */
 struct server_followup *control_followup(struct control *control);
+
+/* Returns the sets of servers. */
+struct sets *control_sets(struct control *control);
 
 /* Returns the state of the servers' names (servers/server_names.h). */
 struct server_names *control_names(struct control *control);

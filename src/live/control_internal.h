@@ -84,6 +84,10 @@ void stop_for_successor(struct control *control);
  * stop.c. */
 void stop_when_settled(struct control *control);
 
+/* Sets what the sets use, before sets_begin.  The servers' names are
+ * initialized.  Defined in set_changes.c. */
+void set_changes_init(struct control *control);
+
 /* -- whether a change is possible: refuse.c -- */
 
 /* Adds to errors why a change is refused.  Always returns false. */

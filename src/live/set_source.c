@@ -84,11 +84,11 @@ on_confirm(struct timed_task *task, uint64_t now_ms)
 }
 
 struct set_source *
-set_source_take(struct control *control, const struct set_spec *set)
+set_source_take(struct sets *sets, const struct set_spec *set)
 {
 	struct set_source *source;
 
-	list_for_each (node, &control->sets.sources) {
+	list_for_each (node, &sets->sources) {
 		source = container_of(node, struct set_source, node);
 		if (set_source_is_of(source, set)) {
 			source->users++;
@@ -99,14 +99,14 @@ set_source_take(struct control *control, const struct set_spec *set)
 	if (!source)
 		return NULL;
 	list_init(&source->node);
-	source->control = control;
+	source->sets = sets;
 	source->users = 1;
-	timed_task_init(&source->confirm, &control->instance.timer, on_confirm);
+	timed_task_init(&source->confirm, &sets->instance->timer, on_confirm);
 	if (!copy_source(set, &source->what)) {
 		source_free(source);
 		return NULL;
 	}
-	list_append(&control->sets.sources, &source->node);
+	list_append(&sets->sources, &source->node);
 	return source;
 }
 
@@ -256,27 +256,25 @@ take_report(void *arg, const struct discovered *members, size_t n)
 		    set_source_text(&source->what, text));
 	free(source->error);
 	source->error = NULL;
-	sets_note_report(source->control, source);
+	sets_note_report(source->sets, source);
 }
 
 /* Returns the HTTP transfers that all sources share, or NULL with err set. */
 static struct curl_loop *
-transfers(struct control *control, struct err *err)
+transfers(struct sets *sets, struct err *err)
 {
-	struct curl_loop **curl = &control->sets.curl;
-
-	if (!*curl && curl_loop_new(control->instance.loop, curl) < 0)
+	if (!sets->curl && curl_loop_new(sets->instance->loop, &sets->curl) < 0)
 		err_oom(err);
-	return *curl;
+	return sets->curl;
 }
 
 static struct discovery *
 open_over_http(struct set_source *source, const struct discovery_owner *owner,
     struct err *err)
 {
-	struct ev_loop *loop = source->control->instance.loop;
+	struct ev_loop *loop = source->sets->instance->loop;
 	struct discovery_settings settings = set_spec_settings(&source->what);
-	struct curl_loop *curl = transfers(source->control, err);
+	struct curl_loop *curl = transfers(source->sets, err);
 
 	if (!curl)
 		return NULL;
@@ -289,7 +287,7 @@ static struct discovery *
 open_kind(struct set_source *source, const struct discovery_owner *owner,
     struct err *err)
 {
-	struct control *c = source->control;
+	const struct sets *sets = source->sets;
 	const struct set_spec *what = &source->what;
 	struct addr_name name;
 
@@ -297,15 +295,14 @@ open_kind(struct set_source *source, const struct discovery_owner *owner,
 	switch (what->kind) {
 	case DISCOVERY_FILE:
 		return discovery_file_new(
-		    c->instance.loop, what->source, owner, err);
+		    sets->instance->loop, what->source, owner, err);
 	case DISCOVERY_DNS:
 		if (!discovery_name_read(what->source, &name, err))
 			return NULL;
-		return discovery_dns_new(c->server_names.names, name.host,
-		    name.port, AF_UNSPEC, *owner);
+		return discovery_dns_new(
+		    sets->names, name.host, name.port, AF_UNSPEC, *owner);
 	case DISCOVERY_SRV:
-		return discovery_srv_new(
-		    c->server_names.names, what->source, *owner);
+		return discovery_srv_new(sets->names, what->source, *owner);
 	case DISCOVERY_ETCD:
 	case DISCOVERY_CONSUL:
 		return open_over_http(source, owner, err);

@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "config/keys.h"
 #include "config/member.h"
-#include "live/edit.h"
 #include "live/sets_internal.h"
 #include "resolve/file_members.h"
 
@@ -33,7 +32,7 @@ set_free(struct server_set *set)
 }
 
 static struct server_set *
-set_new(struct control *c, const struct backend_spec *b,
+set_new(struct sets *sets, const struct backend_spec *b,
     const struct set_spec *spec)
 {
 	struct server_set *set = calloc(1, sizeof(*set));
@@ -43,7 +42,7 @@ set_new(struct control *c, const struct backend_spec *b,
 	list_init(&set->node);
 	set->backend = strdup(b->name);
 	set->prefix = strdup(spec->prefix);
-	set->source = set_source_take(c, spec);
+	set->source = set_source_take(sets, spec);
 	if (set->backend && set->prefix && set->source)
 		return set;
 	set_free(set);
@@ -148,9 +147,9 @@ plan_set(struct server_set *set, const struct set_spec *spec)
 }
 
 static bool
-plan_sets(struct control *c)
+plan_sets(struct sets *sets)
 {
-	const struct spec *spec = c->instance.model->spec;
+	const struct spec *spec = sets->instance->model->spec;
 	bool any = false;
 
 	for (size_t i = 0; i < spec->backends_n; i++) {
@@ -158,7 +157,7 @@ plan_sets(struct control *c)
 
 		for (size_t j = 0; j < b->sets_n; j++) {
 			struct server_set *set =
-			    set_find(&c->sets.sets, b, &b->sets[j]);
+			    set_find(&sets->sets, b, &b->sets[j]);
 
 			if (set && set->due)
 				any |= plan_set(set, &b->sets[j]);
@@ -170,18 +169,16 @@ plan_sets(struct control *c)
 static void
 on_sets_work(struct timed_task *task, uint64_t now_ms)
 {
-	struct control *c = container_of(task, struct control, sets.work);
+	struct sets *sets = container_of(task, struct sets, work);
 
 	(void)now_ms;
-	if (c->phase == RUNNING && plan_sets(c))
-		sets_apply_next(c);
+	if (sets->hooks.may_change(sets->hooks.arg) && plan_sets(sets))
+		sets_apply_next(sets);
 }
 
 void
-sets_note_report(struct control *control, struct set_source *source)
+sets_note_report(struct sets *sets, struct set_source *source)
 {
-	struct sets *sets = &control->sets;
-
 	for_each_set(set, &sets->sets)
 	{
 		if (set->source == source)
@@ -199,10 +196,10 @@ sets_note_report(struct control *control, struct set_source *source)
  * gets those of the last report or of its file.  Returns false when memory is
  * short. */
 static bool
-prepare_set(struct control *c, const struct backend_spec *b,
+prepare_set(struct sets *sets, const struct backend_spec *b,
     const struct set_spec *spec, bool joined)
 {
-	struct server_set *set = set_find(&c->sets.sets, b, spec);
+	struct server_set *set = set_find(&sets->sets, b, spec);
 
 	if (set && !set_source_is_of(set->source, spec))
 		set = NULL;
@@ -212,36 +209,36 @@ prepare_set(struct control *c, const struct backend_spec *b,
 		return set->members.n <= spec->max ||
 		       compare_set(set, spec, joined);
 	}
-	set = set_new(c, b, spec);
+	set = set_new(sets, b, spec);
 	if (!set)
 		return false;
-	list_append(&c->sets.coming, &set->node);
+	list_append(&sets->coming, &set->node);
 	set_source_read(set->source);
 	return compare_set(set, spec, joined);
 }
 
 static bool
-prepare_sets(struct control *c, struct spec *spec, bool joined)
+prepare_sets(struct sets *sets, struct spec *spec, bool joined)
 {
-	for_each_set(set, &c->sets.sets)
+	for_each_set(set, &sets->sets)
 	{
 		set->keep = false;
 		set_drop_next(set);
 	}
 	for (size_t i = 0; i < spec->backends_n; i++)
 		for (size_t j = 0; j < spec->backends[i].sets_n; j++)
-			if (!prepare_set(c, &spec->backends[i],
+			if (!prepare_set(sets, &spec->backends[i],
 			        &spec->backends[i].sets[j], joined))
 				return false;
-	return sets_fill_spec(c, spec);
+	return sets_fill_spec(sets, spec);
 }
 
 bool
-sets_prepare(struct control *control, struct spec *spec,
-    struct changes *changes, struct err_list *errors)
+sets_prepare(struct sets *sets, struct spec *spec, struct changes *changes,
+    struct err_list *errors)
 {
-	if (prepare_sets(control, spec, true)) {
-		for_each_set(set, &control->sets.coming)
+	if (prepare_sets(sets, spec, true)) {
+		for_each_set(set, &sets->coming)
 		{
 			if (set->source->error)
 				changes_add(changes, true,
@@ -250,23 +247,21 @@ sets_prepare(struct control *control, struct spec *spec,
 		}
 		return true;
 	}
-	control_refuse(errors, "out of memory");
-	sets_cancel(control);
+	err_list_add(errors, NULL, 0, "out of memory");
+	sets_cancel(sets);
 	return false;
 }
 
 void
-sets_cancel(struct control *control)
+sets_cancel(struct sets *sets)
 {
-	for_each_set(set, &control->sets.coming) set_free(set);
-	sets_drop_all_next(control);
+	for_each_set(set, &sets->coming) set_free(set);
+	sets_drop_all_next(sets);
 }
 
 void
-sets_commit(struct control *control)
+sets_commit(struct sets *sets)
 {
-	struct sets *sets = &control->sets;
-
 	for_each_set(gone, &sets->sets)
 	{
 		if (!gone->keep)
@@ -288,34 +283,30 @@ sets_commit(struct control *control)
 }
 
 bool
-sets_begin(struct control *control, struct spec *spec, struct err *err)
+sets_begin(struct sets *sets, struct spec *spec, struct err *err)
 {
-	struct sets *sets = &control->sets;
-
 	list_init(&sets->sources);
 	list_init(&sets->sets);
 	list_init(&sets->coming);
-	timed_task_init(&sets->work, &control->instance.timer, on_sets_work);
-	if (!prepare_sets(control, spec, false)) {
-		sets_cancel(control);
+	timed_task_init(&sets->work, &sets->instance->timer, on_sets_work);
+	if (!prepare_sets(sets, spec, false)) {
+		sets_cancel(sets);
 		return err_oom(err);
 	}
-	sets_commit(control);
+	sets_commit(sets);
 	return true;
 }
 
 void
-sets_start(struct control *control)
+sets_start(struct sets *sets)
 {
-	control->sets.started = true;
-	for_each_set(set, &control->sets.sets) set_source_open(set->source);
+	sets->started = true;
+	for_each_set(set, &sets->sets) set_source_open(set->source);
 }
 
 bool
-sets_are_known(const struct control *control)
+sets_are_known(const struct sets *sets)
 {
-	const struct sets *sets = &control->sets;
-
 	if (!list_empty(&sets->work.node))
 		return false;
 	list_for_each (node, &sets->sources) {
@@ -329,24 +320,22 @@ sets_are_known(const struct control *control)
 }
 
 void
-sets_fini(struct control *control)
+sets_fini(struct sets *sets)
 {
-	struct sets *sets = &control->sets;
-
 	if (!sets->sets.next)
 		return;
-	sets_cancel(control);
+	sets_cancel(sets);
 	for_each_set(set, &sets->sets) set_free(set);
 	curl_loop_free(sets->curl);
 	sets->curl = NULL;
 }
 
 size_t
-sets_refresh(struct control *control, const struct backend *backend)
+sets_refresh(struct sets *sets, const struct backend *backend)
 {
 	size_t n = 0;
 
-	for_each_set(set, &control->sets.sets)
+	for_each_set(set, &sets->sets)
 	{
 		if (!set->source->discovery ||
 		    (backend && strcmp(backend->spec->name, set->backend) != 0))

@@ -27,11 +27,12 @@ spec_of_set(const struct spec *spec, const struct server_set *set)
 }
 
 static void
-set_facts_fill(const struct control *c, const struct server_set *set,
+set_facts_fill(const struct sets *sets, const struct server_set *set,
     struct set_facts *ret)
 {
 	const struct set_source *source = set->source;
-	const struct set_spec *spec = spec_of_set(c->instance.model->spec, set);
+	const struct set_spec *spec =
+	    spec_of_set(sets->instance->model->spec, set);
 	size_t used = set_members_used(&set->members);
 	/* Members beyond max, or reported twice. */
 	size_t beyond =
@@ -56,12 +57,12 @@ set_facts_fill(const struct control *c, const struct server_set *set,
 }
 
 bool
-sets_facts(const struct control *control, size_t i, struct set_facts *ret_facts)
+sets_facts(const struct sets *sets, size_t i, struct set_facts *ret_facts)
 {
-	list_for_each (node, &control->sets.sets) {
+	list_for_each (node, &sets->sets) {
 		if (i-- > 0)
 			continue;
-		set_facts_fill(control,
+		set_facts_fill(sets,
 		    container_of(node, struct server_set, node), ret_facts);
 		return true;
 	}

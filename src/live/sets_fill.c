@@ -36,12 +36,12 @@ set_find(struct list *sets, const struct backend_spec *b,
 }
 
 struct server_set *
-set_of(struct control *c, const struct backend_spec *b,
+set_of(struct sets *sets, const struct backend_spec *b,
     const struct set_spec *spec)
 {
-	struct server_set *set = set_find(&c->sets.coming, b, spec);
+	struct server_set *set = set_find(&sets->coming, b, spec);
 
-	return set ? set : set_find(&c->sets.sets, b, spec);
+	return set ? set : set_find(&sets->sets, b, spec);
 }
 
 /* A list of a backend's servers that is being made. */
@@ -173,14 +173,14 @@ members_to_be(struct server_set *set)
 /* Makes the list of the backend's servers, with those of its sets.  Returns
  * false when memory is short. */
 static bool
-fill_list(struct control *c, struct filling *f)
+fill_list(struct sets *sets, struct filling *f)
 {
 	const struct backend_spec *b = f->backend;
 	struct server_set *set;
 
 	f->room = f->old = b->singles_n;
 	for (size_t i = 0; i < b->sets_n; i++) {
-		set = set_of(c, b, &b->sets[i]);
+		set = set_of(sets, b, &b->sets[i]);
 		f->room += set ? members_to_be(set)->live : 0;
 	}
 	f->servers = calloc(f->room + 1, sizeof(struct server_spec *));
@@ -191,7 +191,7 @@ fill_list(struct control *c, struct filling *f)
 	for (size_t i = 0; i < b->sets_n; i++) {
 		struct set_members *m;
 
-		set = set_of(c, b, &b->sets[i]);
+		set = set_of(sets, b, &b->sets[i]);
 		m = set ? members_to_be(set) : NULL;
 		for (size_t j = 0; m && j < m->n; j++)
 			if (!m->all[j].gone)
@@ -201,7 +201,7 @@ fill_list(struct control *c, struct filling *f)
 }
 
 bool
-sets_fill_spec(struct control *c, struct spec *spec)
+sets_fill_spec(struct sets *sets, struct spec *spec)
 {
 	for (size_t i = 0; i < spec->backends_n; i++) {
 		struct filling f = {
@@ -209,7 +209,7 @@ sets_fill_spec(struct control *c, struct spec *spec)
 
 		if (f.backend->sets_n == 0)
 			continue;
-		if (!fill_list(c, &f))
+		if (!fill_list(sets, &f))
 			return false;
 		config_set_members(f.backend, f.servers, f.n);
 	}
@@ -217,12 +217,12 @@ sets_fill_spec(struct control *c, struct spec *spec)
 }
 
 bool
-sets_list_servers(struct control *c, struct spec *spec,
+sets_list_servers(struct sets *sets, struct spec *spec,
     struct backend_spec *backend, struct server_spec ***ret_list, size_t *ret_n)
 {
 	struct filling f = {.spec = spec, .backend = backend};
 
-	if (!fill_list(c, &f))
+	if (!fill_list(sets, &f))
 		return false;
 	*ret_list = f.servers;
 	*ret_n = f.n;

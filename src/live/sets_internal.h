@@ -4,14 +4,13 @@
 #ifndef LIVE_SETS_INTERNAL_H
 #define LIVE_SETS_INTERNAL_H
 
-#include "live/control_internal.h"
 #include "live/set_members.h"
 #include "live/sets.h"
 
 /* The source of one or several sets. */
 struct set_source {
 	struct list node;
-	struct control *control;
+	struct sets *sets;
 	struct set_spec what;        /* the source, with its options; owned */
 	struct discovery *discovery; /* NULL: not started, or it failed */
 	struct timed_task confirm;
@@ -70,17 +69,17 @@ struct server_set *set_find(struct list *sets, const struct backend_spec *b,
     const struct set_spec *spec);
 /* Returns the set that sets_prepare has made for the spec, or else the present
  * one, or NULL. */
-struct server_set *set_of(struct control *control, const struct backend_spec *b,
+struct server_set *set_of(struct sets *sets, const struct backend_spec *b,
     const struct set_spec *spec);
 
 /* Gives the backends of a spec that was just read the servers of their sets:
  * the next members of a set that has some, else its present ones.  Returns
  * false when memory is short. */
-bool sets_fill_spec(struct control *control, struct spec *spec);
+bool sets_fill_spec(struct sets *sets, struct spec *spec);
 
 /* Makes the list of the backend's servers, one of the present spec, for
  * backend_change_prepare.  Returns false when memory is short. */
-bool sets_list_servers(struct control *control, struct spec *spec,
+bool sets_list_servers(struct sets *sets, struct spec *spec,
     struct backend_spec *backend, struct server_spec ***ret_list,
     size_t *ret_n) MUST_CHECK;
 
@@ -91,17 +90,17 @@ void set_drop_next(struct server_set *set);
 /* Makes the next members the present ones. */
 void set_adopt_next(struct server_set *set);
 /* Drops the next members of all sets. */
-void sets_drop_all_next(struct control *control);
+void sets_drop_all_next(struct sets *sets);
 
 /* Changes the servers of the model as all sets with next members say. */
-void sets_apply_next(struct control *control);
+void sets_apply_next(struct sets *sets);
 
 /* -- sources: set_source.c -- */
 
 /* Returns a reference to the source of the set, which may be another set's as
  * well, or NULL when memory is short. */
 struct set_source *set_source_take(
-    struct control *control, const struct set_spec *set);
+    struct sets *sets, const struct set_spec *set);
 
 /* Drops a reference; the last one frees the source. */
 void set_source_drop(struct set_source *source);
@@ -123,6 +122,6 @@ void set_source_read(struct set_source *source);
 
 /* Notes that the source has another report, and schedules the comparison of its
  * sets. */
-void sets_note_report(struct control *control, struct set_source *source);
+void sets_note_report(struct sets *sets, struct set_source *source);
 
 #endif

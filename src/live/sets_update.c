@@ -6,9 +6,7 @@
 #include "base/text.h"
 #include "config/keys.h"
 #include "config/member.h"
-#include "live/edit.h"
 #include "live/sets_internal.h"
-#include "live/transition.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,9 +105,9 @@ report_update(const struct server_set *set)
 }
 
 void
-sets_drop_all_next(struct control *c)
+sets_drop_all_next(struct sets *sets)
 {
-	for_each_set(set, &c->sets.sets) set_drop_next(set);
+	for_each_set(set, &sets->sets) set_drop_next(set);
 }
 
 /* Members that are wrong are left out one by one, so only lack of memory or of
@@ -126,9 +124,9 @@ log_set_refused(const struct err_list *errors)
 }
 
 static void
-adopt_all(struct control *c)
+adopt_all(struct sets *sets)
 {
-	for_each_set(set, &c->sets.sets)
+	for_each_set(set, &sets->sets)
 	{
 		if (!set->has_next)
 			continue;
@@ -138,25 +136,13 @@ adopt_all(struct control *c)
 	}
 }
 
-static void
-warn_of_descriptors(struct control *c)
-{
-	static struct log_limit limit;
-	struct err err;
-
-	/* Sessions got their descriptors at the start. */
-	if (!limits_suffice(&c->orders.limits.budget, c->instance.model->spec,
-	        "the servers of its sets", &err))
-		log_limited(&limit, LOG_LEVEL_WARNING, "%s", err.text);
-}
-
 /* Returns whether a set of the backend has next members. */
 static bool
-is_due(struct control *c, const struct backend_spec *b)
+is_due(struct sets *sets, const struct backend_spec *b)
 {
 	for (size_t i = 0; i < b->sets_n; i++) {
 		const struct server_set *set =
-		    set_find(&c->sets.sets, b, &b->sets[i]);
+		    set_find(&sets->sets, b, &b->sets[i]);
 
 		if (set && set->has_next)
 			return true;
@@ -165,58 +151,47 @@ is_due(struct control *c, const struct backend_spec *b)
 }
 
 static bool
-prepare_backend(struct control *c, size_t at, struct backend_change *ret_change)
+prepare_backend(struct sets *sets, size_t at, struct backend_change *ret_change)
 {
-	struct spec *spec = c->instance.model->spec;
+	struct spec *spec = sets->instance->model->spec;
 	struct backend_spec *b = &spec->backends[at];
 	struct server_spec **list;
 	size_t n;
 
-	return sets_list_servers(c, spec, b, &list, &n) &&
+	return sets_list_servers(sets, spec, b, &list, &n) &&
 	       backend_change_prepare(ret_change,
-	           c->instance.model->backends[at], list, n, b->singles_n);
+	           sets->instance->model->backends[at], list, n, b->singles_n);
 }
 
-/* Makes the changes of all backends. */
-static bool
-make_changes(struct transition *t)
+bool
+sets_make_changes(
+    struct sets *sets, struct backend_change *changes, size_t *ret_n)
 {
-	const struct spec *spec = t->control->instance.model->spec;
+	const struct spec *spec = sets->instance->model->spec;
 
+	*ret_n = 0;
 	for (size_t i = 0; i < spec->backends_n; i++) {
-		if (!is_due(t->control, &spec->backends[i]))
+		if (!is_due(sets, &spec->backends[i]))
 			continue;
-		if (!prepare_backend(
-		        t->control, i, &t->servers[t->servers_n])) {
-			transition_cancel_servers(t);
-			return control_refuse(t->errors, "out of memory");
-		}
-		t->servers_n++;
+		if (!prepare_backend(sets, i, &changes[*ret_n]))
+			return false;
+		++*ret_n;
 	}
 	return true;
 }
 
 void
-sets_apply_next(struct control *control)
+sets_apply_next(struct sets *sets)
 {
-	struct control *c = control;
 	struct err_list errors;
-	struct transition t = {.parts = &transition_of_servers,
-	    .control = c,
-	    .errors = &errors,
-	    .make_changes = make_changes,
-	    .servers = calloc(
-	        c->instance.model->spec->backends_n, sizeof(*t.servers))};
 
 	err_list_init(&errors);
-	if (t.servers && transition_prepare(&t)) {
-		transition_commit(&t);
-		adopt_all(c);
-		warn_of_descriptors(c);
+	if (sets->hooks.change_servers(sets->hooks.arg, &errors)) {
+		adopt_all(sets);
+		sets->hooks.changed(sets->hooks.arg);
 	} else {
 		log_set_refused(&errors);
-		sets_drop_all_next(c);
+		sets_drop_all_next(sets);
 	}
 	err_list_fini(&errors);
-	free(t.servers);
 }

@@ -10,7 +10,7 @@
 static bool
 servers_are_known(void *arg)
 {
-	return sets_are_known(arg);
+	return sets_are_known(&((struct control *)arg)->sets);
 }
 
 static void

@@ -28,19 +28,19 @@ try_server_sockets(struct transition *t)
 static bool
 prepare_sets(struct transition *t)
 {
-	return sets_prepare(t->control, t->spec, t->changes, t->errors);
+	return sets_prepare(&t->control->sets, t->spec, t->changes, t->errors);
 }
 
 static void
 cancel_sets(struct transition *t)
 {
-	sets_cancel(t->control);
+	sets_cancel(&t->control->sets);
 }
 
 static void
 commit_sets(struct transition *t)
 {
-	sets_commit(t->control);
+	sets_commit(&t->control->sets);
 }
 
 /* -- the model, with names and checks of servers -- */

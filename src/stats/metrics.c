@@ -500,7 +500,7 @@ put_resolver(struct metrics *m, size_t number, FILE *out)
 static bool
 put_sets(struct metrics *m, size_t number, FILE *out)
 {
-	metrics_put_sets(out, m->env->control, number);
+	metrics_put_sets(out, control_sets(m->env->control), number);
 	return true;
 }
 
@@ -547,7 +547,8 @@ more_metrics(struct answer_rest *rest, const struct command_env *env, FILE *out)
 	    {SCOPE_RESOLVER,
 	        metrics_resolver_count(control_names(env->control)),
 	        put_resolver},
-	    {SCOPE_BACKEND, metrics_sets_count(env->control), put_sets},
+	    {SCOPE_BACKEND, metrics_sets_count(control_sets(env->control)),
+	        put_sets},
 	    {SCOPE_GLOBAL, spec->tls_n > 0 ? metrics_tls_count() : 0,
 	        put_tls_metrics},
 	    {SCOPE_GLOBAL, spec->tls_n > 0, put_certificates},

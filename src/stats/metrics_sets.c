@@ -61,21 +61,21 @@ read_set_metric(const struct set_facts *f, enum set_metric_number number)
 }
 
 size_t
-metrics_sets_count(const struct control *control)
+metrics_sets_count(const struct sets *sets)
 {
 	struct set_facts facts;
 
-	return sets_facts(control, 0, &facts) ? SET_METRICS : 0;
+	return sets_facts(sets, 0, &facts) ? SET_METRICS : 0;
 }
 
 void
-metrics_put_sets(FILE *out, const struct control *control, size_t number)
+metrics_put_sets(FILE *out, const struct sets *sets, size_t number)
 {
 	const struct set_metric *metric = &set_metrics[number];
 	struct set_facts facts;
 
 	metric_begin(out, metric->name, metric->type, metric->help);
-	for (size_t i = 0; sets_facts(control, i, &facts); i++) {
+	for (size_t i = 0; sets_facts(sets, i, &facts); i++) {
 		const struct metric_labels labels = {
 		    {"proxy", facts.backend, "set", facts.prefix, NULL}};
 

@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "live/control.h"
+#include "live/sets.h"
 
 /* Returns the number of metrics of sets; 0 if there are no sets. */
-size_t metrics_sets_count(const struct control *control);
+size_t metrics_sets_count(const struct sets *sets);
 
 /* Writes the metric with that number, from 0, for all sets. */
-void metrics_put_sets(FILE *out, const struct control *control, size_t number);
+void metrics_put_sets(FILE *out, const struct sets *sets, size_t number);
 
 #endif
