@@ -28,7 +28,7 @@ B           := build/$(MODE)
 # that it may use, for each the uppermost ones.  check-layers compares the
 # includes with this table.  A unit test links only its own layer and those below,
 # so an upward call is a link error as well.
-LAYERS      := import admin http commands stats live servers orders handover listeners pools watch process \
+LAYERS      := import admin http commands stats live servers orders handover listeners pools sets watch process \
 	proxy config check balance model lf resolve acl tls loop net base
 below        = $(filter $(1) $(foreach f,$(1),$(BELOW_$(f))),$(LAYERS))
 BELOW_base  :=
@@ -45,12 +45,13 @@ BELOW_config  := $(call below,check balance)
 BELOW_proxy   := $(call below,model)
 BELOW_process := $(call below,config)
 BELOW_watch   := $(call below,config)
+BELOW_sets    := $(call below,config proxy)
 BELOW_pools   := $(call below,config proxy)
 BELOW_listeners := $(call below,pools)
 BELOW_handover := $(call below,process pools)
 BELOW_orders  := $(call below,handover listeners)
 BELOW_servers := $(call below,handover)
-BELOW_live    := $(call below,servers orders watch)
+BELOW_live    := $(call below,servers orders watch sets)
 BELOW_stats   := $(call below,live)
 BELOW_commands := $(call below,stats)
 BELOW_http    := $(call below,commands)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "live/sets.h"
+#include "sets/sets.h"
 #include "servers/server_names.h"
 
 bool

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "commands/report.h"
-#include "live/sets.h"
+#include "sets/sets.h"
 
 static void
 put_set(struct report *r, const struct set_facts *s)

@@ -32,7 +32,7 @@
 #include "lfproxy/options.h"
 #include "lfproxy/parent.h"
 #include "live/control.h"
-#include "live/sets.h"
+#include "sets/sets.h"
 #include "live/verdict.h"
 #include "net/inherited.h"
 #include "process/root.h"

@@ -9,7 +9,7 @@
 #include "listeners/listeners.h"
 #include "live/control.h"
 #include "live/manager.h"
-#include "live/sets.h"
+#include "sets/sets.h"
 #include "model/backend_servers.h"
 #include "orders/orders.h"
 #include "pools/pools.h"

@@ -7,7 +7,7 @@
  *
  * A discovery follows one source and reports the whole list of members each
  * time that the list may have changed.  It keeps no members itself: the owner
- * compares lists, and decides which changes to make (live/sets.h).  A source
+ * compares lists, and decides which changes to make (sets/sets.h).  A source
  * that fails reports an error and no list, so the owner keeps the last one; an
  * empty list is reported as such.
  *

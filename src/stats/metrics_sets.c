@@ -4,7 +4,7 @@
 #include "stats/metrics_sets.h"
 
 #include "base/clock.h"
-#include "live/sets.h"
+#include "sets/sets.h"
 #include "stats/metrics_text.h"
 
 enum set_metric_number {

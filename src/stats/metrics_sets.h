@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "live/sets.h"
+#include "sets/sets.h"
 
 /* Returns the number of metrics of sets; 0 if there are no sets. */
 size_t metrics_sets_count(const struct sets *sets);

@@ -2,7 +2,7 @@
  * Makes the servers of a spec from the members of its sets, see
  * sets_internal.h.
  */
-#include "live/sets_internal.h"
+#include "sets/sets_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

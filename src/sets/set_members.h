@@ -9,8 +9,8 @@
  * made.  A new member gets the number that it had before, if that is still
  * free, or the lowest free one.
  */
-#ifndef LIVE_SET_MEMBERS_H
-#define LIVE_SET_MEMBERS_H
+#ifndef SETS_SET_MEMBERS_H
+#define SETS_SET_MEMBERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

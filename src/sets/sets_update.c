@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "config/keys.h"
 #include "config/member.h"
-#include "live/sets_internal.h"
+#include "sets/sets_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/events.h"
-#include "live/sets_internal.h"
+#include "sets/sets_internal.h"
 #include "resolve/discovery_consul.h"
 #include "resolve/discovery_dns.h"
 #include "resolve/discovery_etcd.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * State that the files of the sets share.  Included by them only.
  */
-#ifndef LIVE_SETS_INTERNAL_H
-#define LIVE_SETS_INTERNAL_H
+#ifndef SETS_SETS_INTERNAL_H
+#define SETS_SETS_INTERNAL_H
 
-#include "live/set_members.h"
-#include "live/sets.h"
+#include "sets/set_members.h"
+#include "sets/sets.h"
 
 /* The source of one or several sets. */
 struct set_source {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See sets.h.
  */
-#include "live/sets.h"
+#include "sets/sets.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "config/keys.h"
 #include "config/member.h"
-#include "live/sets_internal.h"
+#include "sets/sets_internal.h"
 #include "resolve/file_members.h"
 
 /* -- the sets -- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See set_members.h.
  */
-#include "live/set_members.h"
+#include "sets/set_members.h"
 
 #include <stdlib.h>
 #include <string.h>

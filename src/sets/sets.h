@@ -12,8 +12,8 @@
  * All functions run on the control thread.  Only sets_begin, sets_prepare and
  * sets_check block: they read files that are not followed yet.
  */
-#ifndef LIVE_SETS_H
-#define LIVE_SETS_H
+#ifndef SETS_SETS_H
+#define SETS_SETS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
  * What a report of a source changes in a set: members in use and a report, and
  * who comes, goes, moves and keeps a number.
  */
-#include "live/set_members.h"
+#include "sets/set_members.h"
 #include "unit.h"
 
 #define MAX 6

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "config/keys.h"
 #include "config/member.h"
-#include "live/sets_internal.h"
+#include "sets/sets_internal.h"
 #include "resolve/file_members.h"
 
 static const struct set_spec *
