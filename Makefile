@@ -28,7 +28,7 @@ B           := build/$(MODE)
 # that it may use, for each the uppermost ones.  check-layers compares the
 # includes with this table.  A unit test links only its own layer and those below,
 # so an upward call is a link error as well.
-LAYERS      := import admin http commands stats live servers orders handover listeners pools sets watch process \
+LAYERS      := import admin http commands stats live settings servers orders handover listeners pools sets watch process \
 	proxy config check balance model lf resolve acl tls loop net base
 below        = $(filter $(1) $(foreach f,$(1),$(BELOW_$(f))),$(LAYERS))
 BELOW_base  :=
@@ -52,8 +52,9 @@ BELOW_handover := $(call below,process pools)
 BELOW_orders  := $(call below,handover listeners)
 BELOW_servers := $(call below,handover)
 BELOW_live    := $(call below,servers orders watch sets)
+BELOW_settings := $(call below,orders)
 BELOW_stats   := $(call below,live)
-BELOW_commands := $(call below,stats)
+BELOW_commands := $(call below,stats settings)
 BELOW_http    := $(call below,commands)
 BELOW_admin   := $(call below,commands)
 BELOW_lfproxy := $(call below,admin http)

@@ -7,7 +7,7 @@
 #ifndef COMMANDS_COMMAND_H
 #define COMMANDS_COMMAND_H
 
-#include "commands/setting.h"
+#include "commands/setting_access.h"
 
 /* Checks of arguments, see commands.h. */
 enum command_args { ARGS_USAGE, ARGS_STRICT, ARGS_OWN };

@@ -8,14 +8,14 @@
  * show_acl.c, `commit acl` in prepare_acl.c, `disable server` in
  * enable_server.c, `cancel drain` and `show drains` in drain_server.c,
  * `cancel expiring` in show_expiring.c.
- * The description of a SETTING is in settings_of_commands.c.
+ * The description of a SETTING is in setting_access.c.
  * Commands about the connection itself are in cli.c, `show version` is in
  * show_info.c.
  */
 #ifndef COMMANDS_COMMANDS_H
 #define COMMANDS_COMMANDS_H
 
-#include "commands/setting.h"
+#include "commands/setting_access.h"
 #include "live/edit.h"
 
 /* COMMAND(words, level, function, arguments, usage, help)

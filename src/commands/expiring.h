@@ -3,7 +3,7 @@
  *
  * Dispatch calls expiring_begin before each command and expiring_end after it.
  * When the time is over, the former value is set again, by the functions in the
- * command's table row (setting.h):
+ * command's table row (setting_access.h):
  *
  *   begin: removes `for DURATION` from the arguments, reads the present value
  *     run: the command, without `for`

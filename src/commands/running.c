@@ -11,7 +11,7 @@
 #include "commands/add_acl.h"
 #include "commands/certificates.h"
 #include "commands/expiring.h"
-#include "commands/settings.h"
+#include "commands/setting_access.h"
 #include "config/edit.h"
 #include "model/model.h"
 
@@ -128,7 +128,10 @@ static void
 walk_settings(
     struct walk *w, enum setting_scope scope, struct setting_object of)
 {
-	of.env = w->env;
+	const struct setting_object process = setting_object_of(w->env);
+
+	of.limits = process.limits;
+	of.pools = process.pools;
 	for (enum setting_id id = 0; id < SETTINGS; id++)
 		if (setting_rows[id].scope == scope)
 			tell_setting(w, id, &of);
@@ -384,7 +387,7 @@ running_changes(const struct command_env *env, running_fn *call, void *arg)
 	}
 	w.place = (struct spec_place){.file = NULL};
 	PUT(w.section, "global");
-	walk_settings(&w, OF_PROCESS, (struct setting_object){.env = env});
+	walk_settings(&w, OF_PROCESS, (struct setting_object){.server = NULL});
 	for (size_t i = 0; i < spec->lists_n; i++)
 		walk_list(&w, &spec->lists[i],
 		    model_find_list(model, spec->lists[i].name));

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "commands/expiring.h"
-#include "commands/settings.h"
+#include "commands/setting_access.h"
 #include "config/hint.h"
 #include "model/backend.h"
 #include "model/server_operator.h"

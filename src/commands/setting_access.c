@@ -1,19 +1,55 @@
 /* SPDX-License-Identifier: MIT
  * The settings of commands: the functions in a command's row of commands.h, and
- * those in an option of `set server` (settings.h).
+ * those in an option of `set server` (setting_access.h).
  */
-#include "commands/settings.h"
+#include "commands/setting_access.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "commands/commands.h"
 #include "model/model.h"
 
+enum setting_answer
+setting_known(struct setting *setting, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(setting->value, sizeof(setting->value), fmt, ap);
+	va_end(ap);
+	return SETTING_KNOWN;
+}
+
+struct server *
+setting_of_server(
+    struct call *call, const char *what, struct setting *ret_setting)
+{
+	struct server *s = call_server(call, call_arg(call, 0));
+	struct setting *set = ret_setting;
+
+	if (!s)
+		return NULL;
+	SETTING_PRINT(set->proxy, "%s", s->backend->spec->name);
+	SETTING_PRINT(set->part, "%s", s->spec->name);
+	SETTING_PRINT(
+	    set->subject, "server %s/%s %s", set->proxy, set->part, what);
+	return s;
+}
+
+struct setting_object
+setting_object_of(const struct command_env *env)
+{
+	return (struct setting_object){
+	    .limits = &control_orders(env->control)->limits,
+	    .pools = control_pools(env->control)};
+}
+
 static enum setting_answer
 describe(struct call *call, enum setting_id id, struct setting *ret)
 {
 	const struct spec *spec = control_model(call->env->control)->spec;
-	struct setting_object of = {.env = call->env};
+	struct setting_object of = setting_object_of(call->env);
 	const char *name = call_arg(call, 0);
 	size_t at;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The table of settings: see settings.h.
  */
-#include "commands/settings.h"
+#include "settings/settings.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "model/model.h"
-#include "proxy/proxy.h"
+#include "proxy/instance.h"
 
 #define PUT(field, ...) SETTING_PRINT((ret)->field, __VA_ARGS__)
 
@@ -271,8 +271,7 @@ static void
 read_limit(const struct setting_object *of, size_t now, unsigned file,
     struct setting *ret)
 {
-	size_t most =
-	    (&control_orders(of->env->control)->limits.budget)->sessions;
+	size_t most = of->limits->budget.sessions;
 	size_t configured = file > 0 && file < most ? file : most;
 
 	now = now < most ? now : most;
@@ -294,14 +293,13 @@ read_frontend_maxconn(const struct setting_object *of, struct setting *ret)
 static const struct global_spec *
 global_of(const struct setting_object *of)
 {
-	return &control_model(of->env->control)->spec->global;
+	return &of->limits->instance->model->spec->global;
 }
 
 static void
 read_global_maxconn(const struct setting_object *of, struct setting *ret)
 {
-	read_limit(of,
-	    session_limits_maxconn(&control_orders(of->env->control)->limits),
+	read_limit(of, session_limits_maxconn(of->limits),
 	    global_of(of)->maxconn, ret);
 }
 
@@ -317,7 +315,7 @@ static void
 read_connections(const struct setting_object *of, struct setting *ret)
 {
 	read_rate(atomic_load_relaxed(
-	              &control_proxy(of->env->control)->limits.connect_rate),
+	              &of->limits->instance->proxy.limits.connect_rate),
 	    global_of(of)->rate_connections, ret);
 }
 
@@ -325,7 +323,7 @@ static void
 read_sessions(const struct setting_object *of, struct setting *ret)
 {
 	read_rate(atomic_load_relaxed(
-	              &control_proxy(of->env->control)->limits.session_rate),
+	              &of->limits->instance->proxy.limits.session_rate),
 	    global_of(of)->rate_sessions, ret);
 }
 
@@ -336,8 +334,7 @@ read_pool(const struct setting_object *of, struct setting *ret)
 {
 	struct pools_setting s;
 
-	pools_setting_read(
-	    control_pools(of->env->control), of->pool, of->row->key, &s);
+	pools_setting_read(of->pools, of->pool, of->row->key, &s);
 	PUT(value, "%s", s.now);
 	PUT(configured, "%s", s.file);
 	ret->is_changed = s.is_set;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * The settings of servers, frontends, pools and the process that commands
- * change, a row each.  From the rows come what `for DURATION` restores
- * (setting.h), the drift, and what an upgrade and the state file take along
- * (running.h).
+ * change, a row each.  From the rows come what `for DURATION` restores, the
+ * drift, and what an upgrade and the state file take along (the headers
+ * setting_access.h and running.h of commands).
  *
  * An operator's value holds until the file's value for the setting changes.
  * Control thread.
  */
-#ifndef COMMANDS_SETTINGS_H
-#define COMMANDS_SETTINGS_H
+#ifndef SETTINGS_SETTINGS_H
+#define SETTINGS_SETTINGS_H
 
-#include "commands/setting.h"
+#include "orders/session_limits.h"
+#include "settings/setting.h"
 
 enum setting_id {
 	SETTING_ADDR,
@@ -43,7 +44,8 @@ enum setting_scope { OF_SERVER, OF_FRONTEND, OF_PROCESS, OF_POOL };
 
 /* The object of a setting: of its scope. */
 struct setting_object {
-	const struct command_env *env;
+	const struct session_limits *limits; /* of the process */
+	struct pools *pools;                 /* NULL: not started yet */
 	struct server *server;
 	struct frontend *frontend;
 	const char *pool;
@@ -78,13 +80,5 @@ void setting_read(
 /* Writes the command that sets the value. */
 void setting_command(enum setting_id id, const struct setting *setting,
     const char *value, char *out, size_t size);
-
-/* Describe what an option of `set server` sets. */
-enum setting_answer describe_addr(struct call *call, struct setting *ret);
-enum setting_answer describe_check_addr(struct call *call, struct setting *ret);
-enum setting_answer describe_check_port(struct call *call, struct setting *ret);
-enum setting_answer describe_agent_addr(struct call *call, struct setting *ret);
-enum setting_answer describe_agent_port(struct call *call, struct setting *ret);
-enum setting_answer describe_agent_send(struct call *call, struct setting *ret);
 
 #endif

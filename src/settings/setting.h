@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * Settings that a command can change for a time: `set weight app/a 50 for 10m`.
- *
- * The table row of such a command (SETTING in commands.h) names a function that
- * describes the setting with its present value, and one that sets a value
- * again.  expiring.c needs nothing else.
+ * A setting that a command can change, and its values.  Control thread.
  */
-#ifndef COMMANDS_SETTING_H
-#define COMMANDS_SETTING_H
+#ifndef SETTINGS_SETTING_H
+#define SETTINGS_SETTING_H
 
-#include "commands/call.h"
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "pools/pools.h"
 
 #define SETTING_VALUE_SIZE POOLS_SETTING_SIZE
 #define SETTING_NAME_SIZE  80
+
+struct server;
 
 struct setting {
 	/* The audit's name for it: `server app/a weight`. */
@@ -39,30 +39,6 @@ struct setting {
 	char base[SETTING_VALUE_SIZE];
 };
 
-enum setting_answer {
-	SETTING_KNOWN,
-	SETTING_INVALID,      /* the command will fail and say why */
-	SETTING_UNRESTORABLE, /* has no value to be set again; err says why */
-	SETTING_BUSY, /* cannot be changed now, but later; err says why */
-};
-
-/* How the value that a command sets is read and restored. */
-struct setting_access {
-	/* Fills *ret_setting, which is zeroed.  The arguments are those of the
-	 * command, or those of restore. */
-	enum setting_answer (*describe)(
-	    struct call *call, struct setting *ret_setting);
-	/* Sets the value again; the arguments are the names and the value. */
-	bool (*restore)(struct call *call);
-	unsigned names;    /* arguments that name the setting */
-	unsigned args_min; /* names, and one for a value */
-};
-
-/* Begins the description of a setting of the server that argument 0 names.
- * Returns NULL if the server does not exist. */
-struct server *setting_of_server(
-    struct call *call, const char *what, struct setting *ret_setting);
-
 /* Returns whether the file has another value than base, that of the time when
  * the setting was set: then the file's value holds. */
 bool setting_is_replaced(const struct setting *now, const char *base);
@@ -72,10 +48,6 @@ const char *setting_own(const struct setting *setting);
 
 /* Returns a value of the setting as users may see it. */
 const char *setting_shown(const struct setting *setting, const char *value);
-
-/* Prints the present value.  Returns SETTING_KNOWN. */
-enum setting_answer setting_known(struct setting *setting, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* Prints into a field of struct setting, cut to fit. */
 void setting_print(char *field, size_t size, const char *fmt, ...)
