@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "acl/acl.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "commands/certificates.h"
 #include "commands/command.h"
@@ -128,8 +129,11 @@ write_choices(const struct limit *l, size_t most, FILE *out)
 
 		if (!s)
 			continue;
-		fprintf(out, "set table %s key %s data.server_key %s\n",
-		    l->name, table_key_text(l, &facts.key, key), s->spec->name);
+		fprintf(out,
+		    "set table %s key %s data.server_key %s data.last_use "
+		    "%" PRIu64 "\n",
+		    l->name, table_key_text(l, &facts.key, key), s->spec->name,
+		    later_to_wall_ms(facts.due_ns / NS_PER_MS));
 		n++;
 	}
 	return n;

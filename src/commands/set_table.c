@@ -8,10 +8,13 @@
 
 #include "base/clock.h"
 #include "commands/tables.h"
+#include "handover/later.h"
 #include "model/model.h"
 
-/* The value of an entry that is no number. */
+/* Values of a sticky choice that are no numbers of an entry: the server's name,
+ * and the time of the wall clock of its last use. */
 #define SERVER_KEY "data.server_key"
+#define LAST_USE   "data.last_use"
 
 static void
 set_tokens(const struct limit *l, uint64_t tokens, struct source_facts *facts)
@@ -53,6 +56,40 @@ set_choice(struct call *call, const struct limit *l, bool by_name,
 	}
 	return err_set(call->err, "backend %s has no server %s%.64s",
 	    l->backend->spec->name, by_name ? "" : "number ", text);
+}
+
+/* Sets when the choice was used last, which its expiry counts from: a time of
+ * clock_wall_us in ms. */
+static bool
+set_last_use(struct call *call, const char *text, struct source_facts *facts)
+{
+	uint64_t wall_ms, now_ns = clock_now_ns(), at_ns;
+
+	if (!call_number(call, text, "Require a valid integer value to store",
+	        UINT32_MAX * UINT64_C(1000), &wall_ms))
+		return false;
+	at_ns = later_from_wall_ms(wall_ms) * NS_PER_MS;
+	facts->due_ns = at_ns < now_ns ? at_ns : now_ns;
+	return true;
+}
+
+/* Sets a value that sticky choices alone have.  *ret_ok: whether it was set.
+ * Returns false, with nothing done, for other values. */
+static bool
+set_of_choice(struct call *call, const struct limit *l, unsigned i,
+    struct source_facts *facts, bool *ret_ok)
+{
+	const char *name = call_arg(call, i), *text = call_arg(call, i + 1);
+
+	if (!l->backend)
+		return false;
+	if (strcmp(name, SERVER_KEY) == 0)
+		*ret_ok = set_choice(call, l, true, text, facts);
+	else if (strcmp(name, LAST_USE) == 0)
+		*ret_ok = set_last_use(call, text, facts);
+	else
+		return false;
+	return true;
 }
 
 static bool
@@ -101,10 +138,14 @@ run_set_table(struct call *call)
 	if (!l || !table_read_key(call, l, call_arg(call, 2), &facts.key))
 		return false;
 	(void)source_table_find(l->table, &facts.key, &facts);
+	/* The expiry of a choice begins again. */
+	if (l->backend)
+		facts.due_ns = clock_now_ns();
 	for (unsigned i = 3; *call_arg(call, i); i += 2) {
-		if (l->backend && strcmp(call_arg(call, i), SERVER_KEY) == 0) {
-			if (!set_choice(
-			        call, l, true, call_arg(call, i + 1), &facts))
+		bool ok;
+
+		if (set_of_choice(call, l, i, &facts, &ok)) {
+			if (!ok)
 				return false;
 			continue;
 		}

@@ -20,13 +20,15 @@ struct table_listing {
 	char only[CALL_NAME_SIZE]; /* "": all tables, without entries */
 	size_t next;               /* index of the next table, of all tables */
 	bool begun;                /* the head of the one table is written */
+	uint64_t expired;          /* entries found before its head */
 	bool entries;              /* the client may see them */
 	struct table_filter filter;
 	uint64_t at;
 };
 
+/* expired: how many of the table's entries have expired. */
 static void
-put_table_head(struct report *r, const struct limit *l)
+put_table_head(struct report *r, const struct limit *l, uint64_t expired)
 {
 	struct source_totals t;
 	char text[LIMIT_TEXT_SIZE];
@@ -39,7 +41,8 @@ put_table_head(struct report *r, const struct limit *l)
 	    : l->spec->per == LIMIT_PER_KEY  ? "integer"
 	                                     : "all");
 	report_put(r, "size", ", size:%" PRIu64, t.size);
-	report_put(r, "used", ", used:%" PRIu64, t.used);
+	report_put(r, "used", ", used:%" PRIu64,
+	    t.used > expired ? t.used - expired : 0);
 	report_json_string(
 	    r, "limit", l->backend ? NULL : limit_spec_text(l->spec, text));
 	report_json(r, "refused", "%" PRIu64, t.refused);
@@ -82,8 +85,9 @@ put_source(struct report *r, const struct limit *l,
 	report_object(r, NULL);
 	report_text(r, "%s: ", position);
 	report_put(r, "key", "key=%s", table_key_text(l, &facts->key, key));
-	report_text(r, " use=%u exp=%" PRIu64 " shard=0", facts->sessions,
-	    expires_in_ms(l, facts));
+	report_put(r, "use", " use=%u", facts->sessions);
+	report_put(r, "exp", " exp=%" PRIu64, expires_in_ms(l, facts));
+	report_text(r, " shard=0");
 	for (enum table_value v = 0; v < TABLE_VALUES; v++)
 		if (table_has(l, v)) {
 			uint64_t n = table_value_of(l, facts, v);
@@ -97,16 +101,42 @@ put_source(struct report *r, const struct limit *l,
 	report_close(r);
 }
 
+/* Looks for expired entries before the head of the table is written.  Returns
+ * false at the end of the table. */
+static bool
+step_expired(struct table_listing *x, const struct limit *l)
+{
+	struct source_facts facts;
+	bool found;
+
+	if (!sticky_expires(l) ||
+	    !source_table_next(l->table, &x->at, &facts, &found))
+		return false;
+	x->expired += found && sticky_is_expired(l, &facts);
+	return true;
+}
+
+/* Writes the head of the table, and begins to look at its entries, or at those
+ * of the next table. */
+static void
+step_head(struct table_listing *x, const struct limit *l)
+{
+	put_table_head(&x->listing.report, l, x->expired);
+	x->at = x->expired = 0;
+}
+
 static bool
 step_tables(struct table_listing *x, const struct model *model)
 {
-	struct report *r = &x->listing.report;
-	const struct limit *l = model_limit_at(model, x->next++);
+	const struct limit *l = model_limit_at(model, x->next);
 
 	if (!l)
 		return false;
-	put_table_head(r, l);
-	report_close(r);
+	if (step_expired(x, l))
+		return true;
+	step_head(x, l);
+	report_close(&x->listing.report);
+	x->next++;
 	return true;
 }
 
@@ -146,7 +176,9 @@ table_listing_step(void *listing, const struct command_env *env)
 	/* A reload may have removed the table meanwhile. */
 	l = model_find_limit(model, x->only);
 	if (l && !x->begun) {
-		put_table_head(r, l);
+		if (step_expired(x, l))
+			return true;
+		step_head(x, l);
 		report_list(r, "entries");
 		x->begun = true;
 		if (!x->entries)

@@ -101,7 +101,7 @@ is_foreign_value(const char *name)
 	    "gpc1_rate", "gpt", "gpc", "gpc_rate", "conn_rate", "sess_cnt",
 	    "sess_rate", "http_req_cnt", "http_req_rate", "http_err_cnt",
 	    "http_err_rate", "http_fail_cnt", "http_fail_rate", "bytes_in_rate",
-	    "bytes_out_rate", "server_key"};
+	    "bytes_out_rate", "server_key", "last_use"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(name, names[i]) == 0)

@@ -63,13 +63,18 @@ sticky_note(const struct lineup *l, const struct choice *choice, uint32_t place)
 }
 
 bool
+sticky_expires(const struct limit *limit)
+{
+	return limit->backend && limit->backend->spec->sticky_expire_ms > 0;
+}
+
+bool
 sticky_is_expired(const struct limit *limit, const struct source_facts *facts)
 {
-	uint64_t expire_ms =
-	    limit->backend ? limit->backend->spec->sticky_expire_ms : 0;
-
-	return expire_ms > 0 &&
-	       facts->due_ns + expire_ms * NS_PER_MS <= clock_now_ns();
+	return sticky_expires(limit) &&
+	       facts->due_ns +
+	               limit->backend->spec->sticky_expire_ms * NS_PER_MS <=
+	           clock_now_ns();
 }
 
 const struct server *

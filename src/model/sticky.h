@@ -37,6 +37,9 @@ uint32_t sticky_place(
 void sticky_note(
     const struct lineup *lineup, const struct choice *choice, uint32_t place);
 
+/* Returns whether entries of the limit's table are choices that expire. */
+bool sticky_expires(const struct limit *limit);
+
 /* Returns whether the entry of the limit's table is a choice that has expired.
  * Any thread. */
 bool sticky_is_expired(

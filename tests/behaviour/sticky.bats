@@ -152,6 +152,9 @@ entry() {
 	upgrade
 	serves b
 	equal "the table" b "$(entry server_key)"
+	add_old
+	upgrade
+	is_old
 	upgrade
 	serves b
 	stop_newest
@@ -164,10 +167,40 @@ entry() {
 	launch_lfproxy -c "$T/lfproxy.ini"
 	PORT=$(listening web)
 	moves
+	add_old
 	stop_lfproxy
 	launch_lfproxy -c "$T/lfproxy.ini"
 	PORT=$(listening web)
+	is_old
 	serves b
+}
+
+# add_old: choices that were used last half an hour and two hours ago, of which
+# an hour keeps one.
+add_old() {
+	local now
+
+	now=$(date +%s)
+	sed -i 's/^sticky = .*/&\nsticky_expire = 1h/' "$T/lfproxy.ini"
+	ctl reload
+	ctl set table app/sticky key 192.0.2.1 data.server_key b \
+	    data.last_use $((now - 1800))000
+	ctl set table app/sticky key 192.0.2.2 data.server_key b \
+	    data.last_use $((now - 7200))000
+	is_old
+}
+
+# is_old: the choices have kept their age, in text and in JSON.
+is_old() {
+	[[ $(ctl show table) == *", used:2" ]] ||
+	    fail "$(ctl show table)"
+	ctl show table app/sticky json | python3 -c '
+import json, sys
+entries = json.load(sys.stdin)[0]["entries"]
+assert len(entries) == 2, entries
+exp, = [e["exp"] for e in entries if e["key"] == "192.0.2.1"]
+assert exp <= 1800000, exp
+assert all(e["use"] == 0 for e in entries), entries'
 }
 
 # bats test_tags=covered
