@@ -207,10 +207,10 @@ lineup_take_slot(
 	uint32_t place;
 	bool kept;
 
-	if (l->servers_n == 0)
-		return NULL;
 	place = sticky_place(l, choice, true);
 	kept = place != PLACE_NONE;
+	if (!kept && l->servers_n == 0)
+		return NULL;
 	if (!kept)
 		place = l->ops->choose(l, choice);
 	while (
@@ -231,9 +231,9 @@ lineup_preview_slot(const struct lineup *l, const struct choice *choice)
 {
 	uint32_t place;
 
-	if (l->servers_n == 0)
-		return PLACE_NONE;
 	place = sticky_place(l, choice, false);
+	if (place == PLACE_NONE && l->servers_n == 0)
+		return PLACE_NONE;
 	if (place == PLACE_NONE)
 		place = l->ops->preview(l, choice);
 	return lineup_has_room(l, place) ? place

@@ -30,8 +30,9 @@ struct lineup {
 	uint32_t *limits;  /* maxconn of each at the moment, 0: none */
 	bool limited;      /* one of them has a limit */
 	unsigned servers_n;
-	/* With STICKY_STAY: usable servers behind the first servers_n, which
-	 * serve only sources that have chosen them before. */
+	/* With STICKY_STAY: servers behind the first servers_n, which serve
+	 * only sources that have chosen them before: backups, servers that
+	 * drain.  Their weight may be 0. */
 	unsigned reserves_n;
 	struct source_table *choices; /* borrowed; NULL: STICKY_OFF */
 	uint64_t weight_sum;

@@ -142,15 +142,17 @@ add_servers(struct lineup *l, const struct backend *backend)
 	}
 }
 
-/* Adds the usable servers that do not serve now, behind the others. */
+/* Adds the servers that keep their sources and do not serve others now, behind
+ * the others. */
 static void
 add_reserves(struct lineup *l, const struct backend *backend)
 {
-	if (!backend->sticky || l->servers_n == 0)
+	if (!backend->sticky)
 		return;
 	l->choices = backend->sticky->all[0].table;
 	backend_for_each_server (s, backend)
-		if (l->places[s->id - 1] == PLACE_NONE && server_is_usable(s))
+		if (l->places[s->id - 1] == PLACE_NONE &&
+		    server_keeps_sources(s))
 			put_server(l, s, l->servers_n + l->reserves_n++);
 }
 

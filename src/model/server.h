@@ -269,6 +269,11 @@ bool server_is_wanted(const struct server *server);
  * ejected. */
 bool server_is_usable(const struct server *server);
 
+/* Returns whether sources that have chosen the server before may stay there
+ * (sticky.h): up, not ejected, not in maintenance.  A drain, a weight of 0 and
+ * the state stopping keep new sources away. */
+bool server_keeps_sources(const struct server *server);
+
 /* Returns whether the server is ejected (ejection.h) and its configuration
  * still provides for ejection.  A reload makes the lineup before it settles the
  * servers. */

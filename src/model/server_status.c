@@ -125,6 +125,13 @@ server_is_usable(const struct server *server)
 	return is_usable_unejected(server) && !server_is_ejected(server);
 }
 
+bool
+server_keeps_sources(const struct server *server)
+{
+	return server_is_up(server) && !server_is_ejected(server) &&
+	       server_admin_of(server) != SERVER_MAINT;
+}
+
 unsigned
 backend_usable_n(const struct backend *backend)
 {

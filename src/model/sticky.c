@@ -39,7 +39,7 @@ sticky_place(const struct lineup *l, const struct choice *choice, bool touch)
 	struct source_choice last;
 	uint32_t place;
 
-	if (!l->choices)
+	if (!l->choices || l->servers_n + l->reserves_n == 0)
 		return PLACE_NONE;
 	last = source_table_chosen(
 	    l->choices, &choice->sticky, expiry_ns(l), clock_now_ns(), touch);

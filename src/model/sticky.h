@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Sticky choices: with `sticky = stay`, a source stays at the server that it
- * has chosen last, as long as that server is usable, also once other servers
- * would be chosen again.
+ * has chosen last, as long as that server is up and not in maintenance, also
+ * once other servers would be chosen again, and while it drains.
  *
  * The backend has a table of choices by source (source_table.h), a limit that
  * refuses nothing.  A choice is written when the source has none, when its

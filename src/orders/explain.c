@@ -83,7 +83,9 @@ explain_servers(const struct backend *b, const struct explained_client *client,
 	if (!e->servers)
 		return false;
 	backend_for_each_server (s, b) {
-		uint32_t place = lineup_place_of(l, s);
+		uint32_t at = lineup_place_of(l, s);
+		/* A reserve has no score and no chance. */
+		uint32_t place = at < l->servers_n ? at : PLACE_NONE;
 		char address[ADDR_TEXT_SIZE];
 
 		e->servers[e->servers_n++] = (struct explained_server){
@@ -186,7 +188,7 @@ explain_choice(
 		if (kept)
 			snprintf(e->why, sizeof(e->why),
 			    "the client's last server, which it keeps while "
-			    "that is usable (sticky = stay)");
+			    "that is up (sticky = stay)");
 		else if (l->ops->why)
 			snprintf(e->why, sizeof(e->why), "%s", l->ops->why);
 		else

@@ -111,6 +111,17 @@ entry() {
 	serves b
 	ctl set server app/a state ready
 	serves b
+	# A drain and a weight of 0 keep other clients away.
+	ctl set server app/b state drain
+	serves b
+	ctl set server app/b state ready
+	ctl set server app/b weight 0
+	serves b
+	ctl set server app/a state drain
+	serves b
+	run -56 fetch --interface 127.0.0.2 "http://$PORT/"
+	ctl set server app/a state ready
+	ctl set server app/b weight 100%
 	ctl set table app/sticky key 127.0.0.1 data.server_key a
 	serves a
 	ctl set table app/sticky key 127.0.0.1 data.server_id 2
