@@ -27,7 +27,8 @@
 #define BASE "base"
 
 /* A line about the place of a server whose lines are written. */
-#define PLACE "place"
+#define PLACE        "place"
+#define PLACE_FORMAT "%016" PRIx64
 
 /* The most sticky choices that have a command.  The next process runs them
  * before it serves. */
@@ -63,23 +64,24 @@ is_down(const struct server *s)
 	return s->check.on ? !s->state->up : s->state->forced_down;
 }
 
-/* Writes the places of the server in the file and by a command.  A file with
- * neither of them has another server of that name. */
+/* Writes the places of the server in the file and by commands.  A file with
+ * none of them has another server of that name. */
 static void
 write_place(const struct command_env *env, const struct server *s, FILE *out)
 {
 	const struct server_state *state = s->state;
-	char file[SERVER_PLACE_SIZE], set[SERVER_PLACE_SIZE];
 
 	if (s->spec->added ||
 	    (!is_down(s) && !state->stopping && !state->agent_down &&
 	        running_is_as_in_file(env, s)))
 		return;
-	server_spec_place_text(s->spec, NULL, file);
-	server_spec_place_text(s->spec, server_addr(s), set);
-	fprintf(out, LATER PLACE "\tserver=%s/%s\tfile=%s\tset=%s\n",
-	    s->backend->spec->name, s->spec->name, file,
-	    state->overrides.addr_set ? set : file);
+	fprintf(out,
+	    LATER PLACE "\tserver=%s/%s\taddress=%s\tplaces=" PLACE_FORMAT,
+	    s->backend->spec->name, s->spec->name, s->spec->address,
+	    server_spec_place(s->spec, NULL));
+	for (size_t i = 0; i < SERVER_PLACES; i++)
+		fprintf(out, " " PLACE_FORMAT, state->overrides.places[i]);
+	fputc('\n', out);
 }
 
 /* Writes the lines that set the health of a server which is down or stopping,
@@ -348,21 +350,21 @@ read_place(const struct command_env *env, const char *line)
 {
 	const struct model *model = control_model(env->control);
 	struct server *s = later_server(line, model);
-	char file[SERVER_PLACE_SIZE], set[SERVER_PLACE_SIZE],
-	    now[SERVER_PLACE_SIZE];
+	char address[512], places[(SERVER_PLACES + 1) * 20], now[20];
 
 	if (!s || s->spec->added || s->state->another ||
-	    !later_text(line, "file", file, sizeof(file)) ||
-	    !later_text(line, "set", set, sizeof(set)))
+	    !later_text(line, "address", address, sizeof(address)) ||
+	    !later_text(line, "places", places, sizeof(places)))
 		return;
-	server_spec_place_text(s->spec, NULL, now);
-	s->state->another = strcmp(file, now) != 0 && strcmp(set, now) != 0;
+	snprintf(
+	    now, sizeof(now), PLACE_FORMAT, server_spec_place(s->spec, NULL));
+	s->state->another = !strstr(places, now);
 	if (s->state->another)
 		log_info("server %s/%s is another one: the file has the "
 		         "address %s, and no longer %s; what commands have "
 		         "set for it is forgotten",
 		    s->backend->spec->name, s->spec->name, s->spec->address,
-		    file);
+		    address);
 }
 
 static void

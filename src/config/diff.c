@@ -247,15 +247,20 @@ same_admin(const void *one, const void *other)
 	return addr_equal(&a->addr, &b->addr);
 }
 
-/* Returns whether the server has the new address already. */
+/* Returns whether a command has set the server's new address. */
 static bool
 is_there(const struct changes *changes, const struct server_spec *old,
     const struct server_spec *new)
 {
-	for (size_t i = 0; i < changes->moved_n; i++)
-		if (changes->moved[i].spec == old)
-			return !new->host &&addr_equal(
-			    changes->moved[i].addr, &new->addr);
+	uint64_t place = server_spec_place(new, NULL);
+
+	for (size_t i = 0; i < changes->moved_n; i++) {
+		const struct moved_server *m = &changes->moved[i];
+
+		for (size_t j = 0; m->spec == old && j < m->n; j++)
+			if (m->places[j] == place)
+				return true;
+	}
 	return false;
 }
 
@@ -265,17 +270,20 @@ diff_address(const struct pair *pair)
 	const struct server_spec *old = pair->old, *new = pair->new;
 	char from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
 
-	if (old->port_offset != new->port_offset)
-		changes_add(pair->changes, false,
-		    "%s: %s -> %s, another server", pair->label, old->address,
-		    new->address);
-	else if (!addr_equal(&old->addr, &new->addr))
-		changes_add(pair->changes, false, "%s: %s -> %s, %s",
-		    pair->label, addr_text(&old->addr, from),
-		    addr_text(&new->addr, to),
-		    is_there(pair->changes, old, new)
-		        ? "which a command has set before"
-		        : "another server");
+	if (old->port_offset == new->port_offset &&
+	    addr_equal(&old->addr, &new->addr))
+		return;
+	if (old->port_offset == new->port_offset) {
+		addr_text(&old->addr, from);
+		addr_text(&new->addr, to);
+	} else {
+		snprintf(from, sizeof(from), "%s", old->address);
+		snprintf(to, sizeof(to), "%s", new->address);
+	}
+	changes_add(pair->changes, false, "%s: %s -> %s, %s", pair->label, from,
+	    to,
+	    is_there(pair->changes, old, new) ? "which a command has set before"
+	                                      : "another server");
 }
 
 /* Returns whether two servers have no difference, as most have.  The index of a

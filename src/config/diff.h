@@ -19,10 +19,12 @@ struct change {
 	bool restart; /* takes effect with a restart only */
 };
 
-/* A server whose address a command has set. */
+/* A server whose address commands have set, to the places of
+ * server_spec_place. */
 struct moved_server {
 	const struct server_spec *spec; /* of the old configuration */
-	const struct addr *addr;        /* set; borrowed */
+	const uint64_t *places;         /* of n; borrowed */
+	size_t n;
 };
 
 struct changes {

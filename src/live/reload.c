@@ -127,16 +127,17 @@ list_moved(const struct model *model, struct changes *changes)
 	size_t room = 0;
 
 	model_for_each_server (s, model)
-		room += s->state->overrides.addr_set;
+		room += s->state->overrides.places[0] != 0;
 	if (room == 0)
 		return true;
 	changes->moved = calloc(room, sizeof(*changes->moved));
 	if (!changes->moved)
 		return false;
 	model_for_each_server (s, model)
-		if (s->state->overrides.addr_set)
+		if (s->state->overrides.places[0] != 0)
 			changes->moved[changes->moved_n++] =
-			    (struct moved_server){s->spec, server_addr(s)};
+			    (struct moved_server){s->spec,
+			        s->state->overrides.places, SERVER_PLACES};
 	return true;
 }
 

@@ -82,16 +82,6 @@ find_old(const struct backend *before, const char *name, size_t place)
 	return backend_find_server(before, name);
 }
 
-/* Returns whether the spec has the address that an operator has set for the
- * server: as after a save. */
-static bool
-is_set_address(const struct server *old, const struct server_spec *spec)
-{
-	return old->state->overrides.addr_set && !spec->host &&
-	       old->spec->port_offset == spec->port_offset &&
-	       addr_equal(server_addr(old), &spec->addr);
-}
-
 /* Makes a server of the spec.  old: the server of that name so far, or NULL.  A
  * server whose address has changed gets a new state, but keeps its id. */
 static struct server *
@@ -101,7 +91,7 @@ make_server(struct backend *b, const struct server_spec *spec,
 	struct server_state *state = NULL;
 
 	if (old && (server_spec_same_place(old->spec, spec) ||
-	               is_set_address(old, spec)))
+	               server_has_place(old, spec)))
 		state = old->state;
 	else if (!spec->added)
 		state = removed_find(b->model->state, b->spec->name, spec);

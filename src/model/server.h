@@ -49,10 +49,16 @@ struct place_override {
 	struct addr addr;
 };
 
+#define SERVER_PLACES 4
+
 /* The operator's settings that override the file's (server_operator.h). */
 struct server_overrides {
 	struct server_settings set; /* in force again once no agent is asked */
-	bool addr_set;              /* server_state.addr is the operator's */
+	struct override addr;       /* server_state.addr is the operator's */
+	/* The last addresses that the operator has set, as server_spec_place
+	 * has them, the latest first.  A file that gets one of them means this
+	 * server. */
+	uint64_t places[SERVER_PLACES];
 	bool check_paused, agent_paused;
 	struct place_override check, agent;
 	struct override has_agent_send;
@@ -317,8 +323,13 @@ server_is_unresolved(const struct server *server)
 
 	return server->spec->host &&
 	       (server_addr(server)->sa.sa_family == AF_UNSPEC ||
-	           (s->lapsed && !s->overrides.addr_set));
+	           (s->lapsed && !s->overrides.addr.is_set));
 }
+
+/* Returns whether a command has given the server the place that the spec has,
+ * as after a save. */
+bool server_has_place(
+    const struct server *server, const struct server_spec *spec);
 
 /* Returns the address that the server's name was resolved to last; AF_UNSPEC:
  * none. */

@@ -3,6 +3,7 @@
  * resolved: see server.h, server_operator.h.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/grace.h"
@@ -88,6 +89,41 @@ server_forget_failures(struct server *server)
 	}
 }
 
+static void
+note_place(struct server *server, const struct addr *addr)
+{
+	struct server_overrides *o = &server->state->overrides;
+
+	override_set(&o->addr, 0, server_spec_place(server->spec, NULL));
+	memmove(o->places + 1, o->places,
+	    sizeof(o->places[0]) * (SERVER_PLACES - 1));
+	o->places[0] = server_spec_place(server->spec, addr);
+}
+
+bool
+server_has_place(const struct server *server, const struct server_spec *spec)
+{
+	uint64_t place = server_spec_place(spec, NULL);
+
+	for (size_t i = 0; i < SERVER_PLACES; i++)
+		if (server->state->overrides.places[i] == place)
+			return true;
+	return false;
+}
+
+void
+server_follow_place(struct server *server)
+{
+	struct server_overrides *o = &server->state->overrides;
+
+	if (o->places[0] == 0 ||
+	    o->addr.base == server_spec_place(server->spec, NULL) ||
+	    (o->addr.is_set && !server_put_addr(server, &server->spec->addr)))
+		return;
+	o->addr = (struct override){.is_set = false};
+	memset(o->places, 0, sizeof(o->places));
+}
+
 bool
 operator_set_addr(struct server *server, const struct addr *addr)
 {
@@ -100,7 +136,8 @@ operator_set_addr(struct server *server, const struct addr *addr)
 		return true;
 	if (!server_put_addr(server, addr))
 		return false;
-	server->state->overrides.addr_set = !addr_equal(addr, given);
+	note_place(server, addr);
+	server->state->overrides.addr.is_set = !addr_equal(addr, given);
 	log_info("server %s/%s is at %s from now on: by operator",
 	    server->backend->spec->name, server->spec->name,
 	    server_address(server, text));
@@ -115,12 +152,12 @@ server_forget_overrides(struct server *server)
 {
 	struct server_state *s = server->state;
 
-	if (s->overrides.addr_set &&
+	if (s->overrides.addr.is_set &&
 	    !server_put_addr(server,
 	        server->spec->host ? &s->resolved : &server->spec->addr))
 		return;
 	pattern_fini(&s->overrides.agent_send);
-	s->overrides = (struct server_overrides){.addr_set = false};
+	s->overrides = (struct server_overrides){.check_paused = false};
 	s->set = s->overrides.set;
 	server_set_rules(server);
 }
@@ -136,10 +173,10 @@ resolve_to(struct server *server, const struct addr *addr)
 	s->lapsed = false;
 	if (s->resolved.len > 0 && addr_equal(&now, &s->resolved))
 		return false;
-	if (!s->overrides.addr_set && !server_put_addr(server, &now))
+	if (!s->overrides.addr.is_set && !server_put_addr(server, &now))
 		return false;
 	s->resolved = now;
-	return !s->overrides.addr_set;
+	return !s->overrides.addr.is_set;
 }
 
 bool

@@ -129,9 +129,7 @@ server_follow_file(struct server *server)
 	struct server_overrides *o = &server->state->overrides;
 	const struct pattern *send;
 
-	if (!server->spec->host &&
-	    addr_equal(server_addr(server), &server->spec->addr))
-		o->addr_set = false;
+	server_follow_place(server);
 	follow_file(&server->state->set, server);
 	follow_file(&o->set, server);
 	follow_place(

@@ -33,6 +33,9 @@ void server_report_change(struct server *server, enum event_kind kind,
  * the file. */
 void server_follow_file(struct server *server);
 
+/* Does the same for the address alone. */
+void server_follow_place(struct server *server);
+
 /* Notes for the statistics that the server went up or down just now. */
 void server_note_change(struct server *server, bool up);
 

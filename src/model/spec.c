@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/override.h"
 #include "tls/context.h"
 
 void
@@ -135,22 +136,21 @@ server_spec_same_place(const struct server_spec *a, const struct server_spec *b)
 	return !a->host && !b->host && addr_equal(&a->addr, &b->addr);
 }
 
-void
-server_spec_place_text(const struct server_spec *server,
-    const struct addr *addr, char out[SERVER_PLACE_SIZE])
+uint64_t
+server_spec_place(const struct server_spec *server, const struct addr *addr)
 {
-	char text[ADDR_TEXT_SIZE];
+	char place[288], text[ADDR_TEXT_SIZE];
+	unsigned port = server->host ? server->port : 0;
 	int len;
 
-	if (server->host && !addr)
-		len = snprintf(out, SERVER_PLACE_SIZE, "%s:%u", server->host,
-		    server->port);
-	else
-		len = snprintf(out, SERVER_PLACE_SIZE, "%s",
-		    addr_text(addr ? addr : &server->addr, text));
-	if (server->port_offset != 0)
-		snprintf(out + len, SERVER_PLACE_SIZE - (size_t)len, "%+d",
-		    server->port_offset);
+	addr = addr || server->host ? addr : &server->addr;
+	if (addr)
+		port = addr_port(addr);
+	/* The offset matters only without a port. */
+	len = snprintf(place, sizeof(place), "%s:%u%+d",
+	    addr ? addr_text(addr, text) : server->host, port,
+	    port > 0 ? 0 : server->port_offset);
+	return override_digest(place, (size_t)len);
 }
 
 int

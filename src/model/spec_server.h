@@ -112,12 +112,10 @@ bool server_spec_maps_port(const struct server_spec *server);
 bool server_spec_same_place(
     const struct server_spec *a, const struct server_spec *b);
 
-#define SERVER_PLACE_SIZE 288 /* a name has 253 characters at most */
-
-/* Writes a text that is the same for servers with the same place.  addr: in
- * place of the server's own address or name; NULL: none. */
-void server_spec_place_text(const struct server_spec *server,
-    const struct addr *addr, char out[SERVER_PLACE_SIZE]);
+/* Returns a number that is not 0 and the same for servers with the same address
+ * or name.  addr: in place of the server's own address or name; NULL: none. */
+uint64_t server_spec_place(
+    const struct server_spec *server, const struct addr *addr);
 
 /* Returns whether both servers have the same values, except for their places in
  * files. */

@@ -145,7 +145,7 @@ static bool
 is_new_error(const struct server *s, const struct name *n)
 {
 	return n->renewal.error != DNS_OK && n->renewal.error != n->logged &&
-	       !s->state->overrides.addr_set;
+	       !s->state->overrides.addr.is_set;
 }
 
 /* -- from names to servers -- */

@@ -97,7 +97,7 @@ read_addr(const struct setting_object *of, struct setting *ret)
 	if (file->sa.sa_family != AF_UNSPEC)
 		put_host_and_port(
 		    s, file, ret->configured, sizeof(ret->configured));
-	ret->is_changed = s->state->overrides.addr_set;
+	ret->is_changed = s->state->overrides.addr.is_set;
 	ret->may_refuse = true;
 }
 

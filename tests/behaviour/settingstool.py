@@ -6,8 +6,9 @@ settingstool.py DIRECTORY STEP,STEP,STEP...: plays each sequence of steps with a
 lfproxy of its own, in whose configuration each row below has an object.  A step
 is done for all rows; then what runs, `show drift`, `show expiring` and `show
 changes` have to be as the oracle says, Row.after.  Prints each difference, and
-`ok N sequences` at the end.  `other` and `move`, which edit the file, are
-followed by a reload, or by what stands behind a hyphen, as in `other-upgrade`.
+`ok N sequences` at the end.  `other`, `former` and `move`, which
+edit the file, are followed by a reload, or by what stands behind a hyphen, as
+in `other-upgrade`.
 
 settingstool.py DIRECTORY every N: the same with each N-th of the sequences of
 three steps.
@@ -133,7 +134,7 @@ class Row:
             self.brief = None
         elif step == "save" and self.own and self.saved(self.own) is not None:
             self.loaded, self.own = self.own, None
-        elif step == "other" and value != self.loaded:
+        elif step in ("other", "former") and value != self.loaded:
             if value != self.permanent():
                 self.brief = None
             self.loaded, self.own = value, None
@@ -243,6 +244,10 @@ def rows(cpus=numbers(*sorted(os.sched_getaffinity(0)))):
                    of_stat("lf_admin"), text=state),
         server_row("place", "addr", "set server @ addr =", "", places, moved,
                    address, text=lambda v: v.replace(" port ", ":")),
+        # The address that was set is that of the same server.
+        server_row("place", "weight", "set weight @ =", "weight",
+                   numbers(60, 61, 62), numbers(71, 72, 73),
+                   of_stat("weight")),
         server_row("check", "health checks", "= health @", None, ["enable"],
                    ["disable"], switch("srv_check_state"),
                    text=lambda v: None, shown=ENABLED.get),
@@ -274,7 +279,7 @@ def rows(cpus=numbers(*sorted(os.sched_getaffinity(0)))):
             numbers(41, 42, 43),
             lambda asked: asked.stat["web", "FRONTEND"]["slim"]),
         Row("global maxconn", "set maxconn global =", "", ("global", None),
-            "maxconn", numbers(299, 298, 297, 296), numbers(101, 102, 103),
+            "maxconn", numbers(299, 298, 297, 296), numbers(103, 102, 101),
             lambda asked: asked.info["Maxconn"]),
         Row("connections per second", "set rate-limit connections global =", "",
             ("global", None), "rate_connections", numbers(5001, 5002, 5003),
@@ -406,7 +411,7 @@ class Site:
     def write(self):
         for row in self.every:
             row.write(self.folder)
-        servers = [r.at[1] for r in self.every if r.at[1]] + ["mark"]
+        servers = {r.at[1]: True for r in self.every if r.at[1]}
         with open(self.ini, "w", encoding="ascii") as out:
             out.write(
                 f"[global]\nlog = off\nadmin = {self.socket}\n"
@@ -427,7 +432,7 @@ class Site:
                 "backend = app\npool = spare\n"
                 "[backend app]\ncheck = connect interval=1h\n"
                 "agent = on port=1 interval=1h\n"
-                + "".join(self.line(name) + "\n" for name in servers)
+                + "".join(self.line(name) + "\n" for name in [*servers, "mark"])
             )
 
     def start(self):
@@ -532,13 +537,20 @@ class Site:
                 raise Wrong(f"{step}: expected {saved} changes: {told}")
         elif step == "other":
             values = {row: row.next(row.ours, n + 1) for row in self.every}
+        elif step == "former":
+            values = {
+                row: row.own
+                if row.own and row.saved(row.own) is not None
+                else row.loaded
+                for row in self.every
+            }
         elif step == "move":
             self.port += 1
         for row in self.every:
             row.after(step, values.get(row))
         if step == "save":
             self.saved()
-        elif step in ("other", "move"):
+        elif step in ("other", "former", "move"):
             self.write()
             then = then or ["reload"]
         elif step == "same":
@@ -683,8 +695,8 @@ def become_parent():
 def main():
     given = sys.argv[2:]
     if given == ["rows"]:
-        forms = [row.form for row in rows(["0", "1"])]
-        print("\n".join(form for form in forms if form))
+        forms = {row.form: True for row in rows(["0", "1"]) if row.form}
+        print("\n".join(forms))
         return
     for name in CERTIFICATES:
         make_certificate(name)
