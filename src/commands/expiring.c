@@ -180,8 +180,8 @@ expire_change(struct expiring_change *c)
 		undo_change(c);
 }
 
-/* Sets the change's value again, which a reload has ended. */
-static void
+/* Sets the change's value again, which the file's new one has replaced. */
+static bool
 go_on(struct expiring_change *c)
 {
 	struct command_env unaudited = *c->expiring->env;
@@ -191,25 +191,29 @@ go_on(struct expiring_change *c)
 	unaudited.audit = NULL;
 	if (!expiring_restore(c, setting_own(&c->setting), &unaudited, &err) ||
 	    !expiring_read_setting(c, &now))
-		return;
+		return false;
 	c->setting = now;
 	c->setting.server = NULL;
+	return true;
 }
 
-void
-expiring_follow_configured(struct expiring_change *c, const char *configured,
-    const struct setting *now)
+const char *
+expiring_follow(struct expiring_change *c, const struct setting *now)
 {
-	if (strcmp(c->former, configured) == 0)
+	if (setting_is_replaced(now, c->setting.base))
+		return strcmp(now->configured, c->former) == 0 && go_on(c)
+		           ? NULL
+		           : BY_FILE;
+	/* Another server may have the name. */
+	if (!is_in_force(c, now))
+		return CHANGED;
+	/* A number that stands for as many as there is room for may be another
+	 * one now. */
+	if (strcmp(c->former, c->setting.configured) == 0)
 		memcpy(c->former, now->configured, sizeof(c->former));
-}
-
-/* Ends the change before its time. */
-static void
-end_early(struct expiring_change *c, const char *value, const char *why)
-{
-	report_kept(c, value, why);
-	change_free(c);
+	memcpy(c->setting.configured, now->configured,
+	    sizeof(c->setting.configured));
+	return NULL;
 }
 
 /* Follows the setting, which a reload may have changed.  A change of an object
@@ -218,30 +222,22 @@ static void
 follow_setting(struct expiring_change *c)
 {
 	struct setting now;
+	const char *why;
 
-	if (!expiring_read_setting(c, &now))
+	if (c->is_changed || !expiring_read_setting(c, &now))
 		return;
-	if (setting_is_replaced(&now, c->setting.base)) {
-		if (strcmp(now.configured, c->former) == 0)
-			go_on(c);
-		else
-			end_early(c, now.value, BY_FILE);
-	} else if (!is_in_force(c, &now)) {
-		/* Another server has the name. */
-		end_early(c, now.value, CHANGED);
-	} else {
-		expiring_follow_configured(c, c->setting.configured, &now);
-		memcpy(c->setting.configured, now.configured,
-		    sizeof(c->setting.configured));
-	}
+	why = expiring_follow(c, &now);
+	if (!why)
+		return;
+	report_kept(c, now.value, why);
+	change_free(c);
 }
 
 void
 expiring_follow_file(struct expiring *expiring)
 {
 	list_for_each_safe (node, &expiring->changes)
-		if (!expiring_at(node)->is_changed)
-			follow_setting(expiring_at(node));
+		follow_setting(expiring_at(node));
 }
 
 static void

@@ -43,11 +43,12 @@ void expiring_set(
 struct expiring_change *expiring_add(
     struct expiring *expiring, const char *former);
 
-/* Keeps the former value that of the file if it was configured, the text for
- * the file's value then: a number that stands for as many as there is room for
- * may be another one now. */
-void expiring_follow_configured(struct expiring_change *c,
-    const char *configured, const struct setting *now);
+/* Follows the file's value, which may be another one than that of the change,
+ * which was made with c->setting.  If the file has the former value by now, the
+ * change's value is set again.  Returns NULL if the change goes on, else why it
+ * ends. */
+const char *expiring_follow(
+    struct expiring_change *c, const struct setting *now);
 
 /* Sets the value of the change's setting, as the user who made the change.
  * Returns false with err set. */

@@ -53,13 +53,17 @@ read_peer(const char *line, struct peer *ret_peer)
 
 /* Reads what write_change writes.  Returns false if something is missing. */
 static bool
-read_change(
-    const char *line, struct expiring_change *c, char *value, size_t size)
+read_change(const char *line, struct expiring_change *c)
 {
+	struct setting *s = &c->setting;
+
 	if (!later_text(line, "names", c->names, sizeof(c->names)) ||
-	    !later_text(line, "value", value, size) ||
+	    !later_text(line, "value", s->value, sizeof(s->value)) ||
 	    !later_text(line, "former", c->former, sizeof(c->former)))
 		return false;
+	(void)later_text(
+	    line, "configured", s->configured, sizeof(s->configured));
+	(void)later_text(line, "base", s->base, sizeof(s->base));
 	c->for_ms = later_number(line, "for");
 	c->ends_wall_ms = later_number(line, "ends");
 	read_peer(line, &c->who);
@@ -73,24 +77,20 @@ expiring_read(struct expiring *expiring, const struct command *command,
 	struct expiring_change read = {.expiring = expiring,
 	                           .command = command},
 	                       *c;
-	char value[SETTING_VALUE_SIZE], base[SETTING_VALUE_SIZE],
-	    configured[SETTING_VALUE_SIZE];
 	struct setting now;
+	const char *why;
 
-	if (!command || !command->setting.describe ||
-	    !read_change(line, &read, value, sizeof(value)))
+	if (!command || !command->setting.describe || !read_change(line, &read))
 		return err_set(err, "it is not understood");
 	if (!expiring_read_setting(&read, &now))
 		return err_set(err, "it no longer exists");
-	if (strcmp(setting_own(&now), value) != 0)
-		return err_set(err, "%s is %.40s, not %.40s", now.subject,
-		    setting_shown(&now, setting_own(&now)),
-		    setting_shown(&now, value));
-	if (later_text(line, "base", base, sizeof(base)) &&
-	    setting_is_replaced(&now, base))
-		return err_set(err, "the file has another value since then");
-	if (later_text(line, "configured", configured, sizeof(configured)))
-		expiring_follow_configured(&read, configured, &now);
+	/* Lines of former versions have none. */
+	if (!read.setting.base[0])
+		memcpy(read.setting.base, now.base, sizeof(now.base));
+	why = expiring_follow(&read, &now);
+	if (why)
+		return err_set(err, "%s stays %.40s: %s", now.subject,
+		    setting_shown(&now, now.value), why);
 	c = expiring_find(expiring, now.subject);
 	if (!c && expiring->n < EXPIRING_MAX)
 		c = expiring_add(expiring, read.former);
@@ -99,7 +99,8 @@ expiring_read(struct expiring *expiring, const struct command *command,
 	c->command = command;
 	memcpy(c->names, read.names, sizeof(c->names));
 	memcpy(c->former, read.former, sizeof(c->former));
-	expiring_set(c, &now);
+	if (expiring_read_setting(c, &now))
+		expiring_set(c, &now);
 	c->for_ms = read.for_ms;
 	c->ends_wall_ms = read.ends_wall_ms;
 	c->ends_ms = later_from_wall_ms(read.ends_wall_ms);

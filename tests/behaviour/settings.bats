@@ -47,6 +47,11 @@ forms() {
 	plays 3 other,set,upgrade for,other,restart set,restart,save
 }
 
+@test "settings: a value for a time goes on if the file gets the one before it" {
+	plays 4 set,for,former set,for,former-upgrade set,for,former-restart \
+	    set,for,former-kill
+}
+
 @test "settings: a server at another address in the file has none of them" {
 	plays 5 set,move set,move-upgrade for,move-restart set,move-kill \
 	    for,other-upgrade
