@@ -135,6 +135,19 @@ print_without_note(const struct shown *shown, char out[VALUE_TEXT_SIZE])
 	return there;
 }
 
+/* Returns whether the values are the same without a look at their texts. */
+static bool
+is_same(const struct pair *pair, const struct key *key)
+{
+	const void *old = (const char *)pair->old + key->offset;
+	const void *new = (const char *)pair->new + key->offset;
+	const char *const *was = old, *const *is = new;
+
+	if (key->type->print == value_print_string)
+		return *was == *is || (*was && *is && strcmp(*was, *is) == 0);
+	return key->type->plain > 0 && memcmp(old, new, key->type->plain) == 0;
+}
+
 /* Finds the index of the first value that differs.  Returns false if none
  * does. */
 static bool
@@ -195,7 +208,7 @@ diff_key(const struct pair *pair, const struct key *key)
 	char old[SHOWN_SIZE], new[SHOWN_SIZE];
 	size_t at;
 
-	if (!find_difference(pair, key, &at))
+	if (is_same(pair, key) || !find_difference(pair, key, &at))
 		return true;
 	if (holds_password(key, pair->old) || holds_password(key, pair->new)) {
 		changes_add(pair->changes, false,

@@ -62,12 +62,19 @@ struct value_type {
 	 * limits. */
 	const char *allowed;
 	unsigned traits; /* enum value_trait */
+	/* Size of a value that has the same text wherever its bytes are the
+	 * same.  0: the text depends on more, as on memory that it owns. */
+	size_t plain;
 };
 
 /* Defines type_NAME, which parse_NAME reads. */
 #define VALUE_TYPE(name, printer, words, traits)                               \
 	const struct value_type type_##name = {                                \
-	    parse_##name, printer, words, traits}
+	    parse_##name, printer, words, traits, 0}
+/* The same for a type of plain values, which are stored as c_type. */
+#define PLAIN_TYPE(name, printer, words, traits, c_type)                       \
+	const struct value_type type_##name = {                                \
+	    parse_##name, printer, words, traits, sizeof(c_type)}
 
 /* The types, by the C type that they are stored as.
  *

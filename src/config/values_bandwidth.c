@@ -341,4 +341,5 @@ print_byte_rate(const struct shown *s, char out[VALUE_TEXT_SIZE])
 }
 
 VALUE_TYPE(bandwidth, print_bandwidth, NULL, 0);
-VALUE_TYPE(byte_rate, print_byte_rate, "off, or 1KiB/s to 100GiB/s", 0);
+PLAIN_TYPE(
+    byte_rate, print_byte_rate, "off, or 1KiB/s to 100GiB/s", 0, uint64_t);

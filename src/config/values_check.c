@@ -440,7 +440,7 @@ VALUE_TYPE(check, print_check,
     0);
 VALUE_TYPE(status, print_status, "statuses and ranges of them, 100 to 599", 0);
 const struct value_type type_ca = {value_keep_text, value_print_string,
-    "a file of certificates in PEM form", 0};
+    "a file of certificates in PEM form", 0, 0};
 VALUE_TYPE(sni, value_print_string, "a host name", 0);
 VALUE_TYPE(check_header, print_check_header, "NAME: VALUE",
     VALUE_QUOTED | VALUE_SECRET);

@@ -291,10 +291,10 @@ VALUE_TYPE(header_name, value_print_string, "the name of a header", 0);
 VALUE_TYPE(ranges, value_print_string,
     "addresses and ranges as 10.0.0.0/8, commas between", 0);
 VALUE_TYPE(state_file, value_print_string, "the path of a file, from /", 0);
-const struct value_type type_root = {
-    parse_state_file, value_print_string, "the path of a directory, from /", 0};
+const struct value_type type_root = {parse_state_file, value_print_string,
+    "the path of a directory, from /", 0, 0};
 const struct value_type type_users_file = {
-    parse_state_file, value_print_string, "the path of a file, from /", 0};
+    parse_state_file, value_print_string, "the path of a file, from /", 0, 0};
 VALUE_TYPE(include, print_include,
     "a file, a folder, or a pattern as in conf.d/*.ini", 0);
 VALUE_TYPE(user, value_print_string, "a user of this host", 0);
@@ -304,7 +304,7 @@ VALUE_TYPE(people, value_print_string,
 VALUE_TYPE(hosts, value_print_string, "names with commas between, or *", 0);
 VALUE_TYPE(node, value_print_string, "up to 64 " NAME_ALLOWED, 0);
 const struct value_type type_tag = {
-    parse_node, value_print_string, "up to 32 " NAME_ALLOWED, 0};
+    parse_node, value_print_string, "up to 32 " NAME_ALLOWED, 0, 0};
 VALUE_TYPE(
     fallback, print_fallback, "the name of a [backend NAME]", VALUE_OPTIONAL);
 VALUE_TYPE(backend, print_backend, "the name of a [backend NAME]", 0);

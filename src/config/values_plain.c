@@ -297,23 +297,23 @@ parse_http_host(const struct value *v)
 	return value_keep_text(v);
 }
 
-VALUE_TYPE(duration, print_duration, NULL, 0);
-VALUE_TYPE(wait, print_wait, "0 or a duration, 10ms to 30d", 0);
-VALUE_TYPE(number, print_number, NULL, 0);
-VALUE_TYPE(auto_number, print_auto_number, NULL, 0);
-VALUE_TYPE(percent, print_percent, NULL, 0);
-VALUE_TYPE(rate, print_rate, "off, or 1/s to 1000000/s", 0);
-VALUE_TYPE(mode, print_mode, "an octal file mode", 0);
-VALUE_TYPE(flag, print_flag, "the bare word", VALUE_BOOLEAN | VALUE_BARE);
-VALUE_TYPE(slow_start, print_slow_start, "off or 0, or 1s to 1d", 0);
-VALUE_TYPE(choice, print_choice, NULL, 0);
+PLAIN_TYPE(duration, print_duration, NULL, 0, uint64_t);
+PLAIN_TYPE(wait, print_wait, "0 or a duration, 10ms to 30d", 0, uint64_t);
+PLAIN_TYPE(number, print_number, NULL, 0, unsigned);
+PLAIN_TYPE(auto_number, print_auto_number, NULL, 0, unsigned);
+PLAIN_TYPE(percent, print_percent, NULL, 0, unsigned);
+PLAIN_TYPE(rate, print_rate, "off, or 1/s to 1000000/s", 0, unsigned);
+PLAIN_TYPE(mode, print_mode, "an octal file mode", 0, uint32_t);
+PLAIN_TYPE(flag, print_flag, "the bare word", VALUE_BOOLEAN | VALUE_BARE, bool);
+PLAIN_TYPE(slow_start, print_slow_start, "off or 0, or 1s to 1d", 0, uint64_t);
+PLAIN_TYPE(choice, print_choice, NULL, 0, int);
 const struct value_type type_own_number = {
-    parse_number, print_number, NULL, VALUE_OPTIONAL};
+    parse_number, print_number, NULL, VALUE_OPTIONAL, 0};
 const struct value_type type_own_percent = {
-    parse_percent, print_percent, NULL, VALUE_OPTIONAL};
+    parse_percent, print_percent, NULL, VALUE_OPTIONAL, 0};
 const struct value_type type_own_choice = {
-    parse_choice, print_choice, NULL, VALUE_OPTIONAL};
-VALUE_TYPE(balance, print_balance, NULL, 0);
+    parse_choice, print_choice, NULL, VALUE_OPTIONAL, 0};
+PLAIN_TYPE(balance, print_balance, NULL, 0, const struct balance_ops *);
 VALUE_TYPE(choice_text, value_print_string, NULL, 0);
 VALUE_TYPE(url_path, value_print_string, "a path that starts with /", 0);
 VALUE_TYPE(

@@ -444,17 +444,20 @@ print_proxy_from(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	       cidr_text(&f->proxy_from[s->nth], out);
 }
 
-VALUE_TYPE(size, print_size, NULL, 0);
-VALUE_TYPE(switch, print_switch, "on, off", VALUE_BOOLEAN);
-VALUE_TYPE(sock_switch, print_sock_switch, "on, off", VALUE_BOOLEAN);
-VALUE_TYPE(tfo, print_tfo, "on, off", VALUE_BOOLEAN);
-VALUE_TYPE(seconds, print_seconds, "1s to 5m, whole seconds", 0);
+PLAIN_TYPE(size, print_size, NULL, 0, uint64_t);
+PLAIN_TYPE(switch, print_switch, "on, off", VALUE_BOOLEAN, bool);
+PLAIN_TYPE(
+    sock_switch, print_sock_switch, "on, off", VALUE_BOOLEAN, enum sock_switch);
+PLAIN_TYPE(tfo, print_tfo, "on, off", VALUE_BOOLEAN, unsigned);
+PLAIN_TYPE(seconds, print_seconds, "1s to 5m, whole seconds", 0, unsigned);
 VALUE_TYPE(keepalive, print_keepalive,
     "on, off, or IDLE:INTERVAL:COUNT as in 60s:10s:3", VALUE_BOOLEAN);
 VALUE_TYPE(congestion, print_name, "an algorithm of the kernel", 0);
 VALUE_TYPE(interface, print_name, "an interface of this host", 0);
-VALUE_TYPE(dscp, print_dscp, "0 to 63, or a name as ef, af41, cs1", 0);
-VALUE_TYPE(mark, print_mark, "1 to 4294967295, or 0x1 to 0xffffffff", 0);
+PLAIN_TYPE(
+    dscp, print_dscp, "0 to 63, or a name as ef, af41, cs1", 0, unsigned);
+PLAIN_TYPE(
+    mark, print_mark, "1 to 4294967295, or 0x1 to 0xffffffff", 0, unsigned);
 VALUE_TYPE(source, print_source,
     "client, or an IP address, an IP:PORT, or an IP:LOW-HIGH; * for any "
     "address",

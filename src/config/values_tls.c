@@ -438,9 +438,9 @@ print_tls(const struct shown *s, char out[VALUE_TEXT_SIZE])
 }
 
 const struct value_type type_file = {
-    value_keep_text, value_print_string, "a file", 0};
+    value_keep_text, value_print_string, "a file", 0, 0};
 const struct value_type type_ca_path = {value_keep_text, value_print_string,
-    "a file of certificates in PEM form, a folder, or system", 0};
+    "a file of certificates in PEM form, a folder, or system", 0, 0};
 VALUE_TYPE(cert, print_cert, "a file of certificates in PEM form", 0);
 VALUE_TYPE(cert_dir, print_cert_dir, "a folder", 0);
 VALUE_TYPE(tls_version, print_tls_version, "1.2, 1.3", 0);
