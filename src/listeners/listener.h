@@ -30,6 +30,7 @@ struct listener {
 	char *frontend;        /* name of its frontend */
 	struct frontend *next; /* between prepare and commit; or NULL */
 	const struct listen_spec *next_spec;
+	struct listener *twin; /* see listeners_internal.h, by_addr */
 	struct acceptor *acceptor;
 	struct pool *pool; /* pool that accepts; valid once opened */
 	bool opened;

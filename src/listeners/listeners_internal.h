@@ -16,8 +16,8 @@ struct listeners {
 	struct grace *grace;
 	struct list all;
 	struct list spare; /* closed listeners, whose acceptors can be reused */
-	/* During a preparation: the listeners whose addresses no other listener
-	 * can have, by listen_text. */
+	/* During a preparation: the open listeners by address; the first of
+	 * those with the same one, which are linked by twin. */
 	struct text_table by_addr;
 	bool stopped;
 };

@@ -2,8 +2,10 @@
  * The sockets of a new configuration: those that are listened on already are
  * claimed, the others are bound.
  */
+#include <stdio.h>
 #include <string.h>
 
+#include "config/keys.h"
 #include "listeners/listeners_internal.h"
 #include "model/model.h"
 #include "net/inherited.h"
@@ -139,81 +141,76 @@ bind_all(struct listeners *ls, struct frontend *frontend,
 
 /* -- finding listeners by address -- */
 
-/* Returns whether several listeners may have the address: sockets with the same
- * name, and ports that the kernel has chosen. */
-static bool
-is_shared(const struct addr *addr)
+/* The name of a listener in by_addr.  A port that the kernel has chosen stays
+ * with the frontend that asked for it, so its name has the frontend. */
+#define BY_ADDR_SIZE (LISTEN_TEXT_SIZE + NAME_MAX_LEN + 1)
+
+static const char *
+name_by_addr(const struct addr *addr, bool both_families, const char *frontend,
+    char out[BY_ADDR_SIZE])
 {
-	return addr_is_descriptor(addr) || addr_has_any_port(addr);
+	size_t len = strlen(listen_text(addr, both_families, out));
+
+	if (addr_has_any_port(addr))
+		snprintf(out + len, BY_ADDR_SIZE - len, " %s", frontend);
+	return out;
 }
 
-/* Lists the addresses of the open listeners.  Returns false when memory is
+/* Lists the open listeners by their addresses.  Returns false when memory is
  * short. */
 static bool
 list_addrs(struct listeners *ls)
 {
-	char text[LISTEN_TEXT_SIZE];
+	char name[BY_ADDR_SIZE];
+	struct listener *last;
 
-	for_each_listener (l, ls)
-		if (!l->closing && !is_shared(&l->addr) &&
-		    !text_table_add(&ls->by_addr,
-		        listen_text(&l->addr, l->both_families, text), l))
+	for_each_listener (l, ls) {
+		l->twin = NULL;
+		if (l->closing)
+			continue;
+		name_by_addr(&l->addr, l->both_families, l->frontend, name);
+		last = text_table_find(&ls->by_addr, name);
+		if (!last && !text_table_add(&ls->by_addr, name, l))
 			return false;
+		while (last && last->twin)
+			last = last->twin;
+		if (last)
+			last->twin = l;
+	}
 	return true;
 }
 
-/* Returns the listener that had the address, which is not shared, before the
- * preparation; or NULL. */
+/* Returns the first of the listeners that had the address before the
+ * preparation, or NULL; twin is the next one.  Several sockets may have one
+ * name, and several ports of a frontend may be the kernel's choice. */
 static struct listener *
-listener_at(const struct listeners *ls, const struct listen_spec *spec)
+listeners_of(const struct listeners *ls, const struct frontend *f,
+    const struct listen_spec *spec)
 {
-	char text[LISTEN_TEXT_SIZE];
+	char name[BY_ADDR_SIZE];
 
 	return text_table_find(
-	    &ls->by_addr, listen_text(&spec->addr, spec->both_families, text));
+	    &ls->by_addr, name_by_addr(&spec->addr, spec->both_families,
+	                      f->spec->name, name));
 }
 
-/* Returns whether the socket has the address and no frontend has claimed it.
- * With an owner, only a socket that this frontend has now is accepted. */
-static bool
-can_claim(
-    const struct listener *l, const struct listen_spec *spec, const char *owner)
-{
-	return !l->closing && !l->next &&
-	       l->both_families == spec->both_families &&
-	       addr_equal(&l->addr, &spec->addr) &&
-	       (!owner || strcmp(l->frontend, owner) == 0);
-}
-
-/* Returns the first socket that can be claimed, or NULL. */
-static struct listener *
-find_claimable(
-    struct listeners *ls, const struct listen_spec *spec, const char *owner)
-{
-	if (!is_shared(&spec->addr)) {
-		struct listener *at = listener_at(ls, spec);
-
-		return at && can_claim(at, spec, owner) ? at : NULL;
-	}
-	for_each_listener (l, ls)
-		if (can_claim(l, spec, owner))
-			return l;
-	return NULL;
-}
-
-/* Claims the socket of the address for the frontend, if there is one.  Returns
- * the listener or NULL. */
+/* Claims the first socket of the address that no frontend has claimed.  With an
+ * owner, only a socket that this frontend has now is claimed.  Returns the
+ * listener, or NULL if there is none. */
 static struct listener *
 claim_listener(struct listeners *ls, struct frontend *f,
     const struct listen_spec *spec, const char *owner)
 {
-	struct listener *found = find_claimable(ls, spec, owner);
+	struct listener *l = listeners_of(ls, f, spec);
 
-	if (found) {
-		found->next = f;
-		found->next_spec = spec;
+	while (l && (l->next || !addr_equal(&l->addr, &spec->addr) ||
+	                (owner && strcmp(l->frontend, owner) != 0)))
+		l = l->twin;
+	if (l) {
+		l->next = f;
+		l->next_spec = spec;
 	}
-	return found;
+	return l;
 }
 
 /* Claims every socket with the name of the descriptor. */
@@ -225,19 +222,16 @@ claim_named(struct listeners *ls, struct frontend *f,
 		;
 }
 
-/* Returns the socket that is claimed for the address, or NULL. */
+/* Returns the first socket that is claimed for the address, or NULL. */
 static struct listener *
-claimed_listener(struct listeners *ls, const struct listen_spec *spec)
+claimed_listener(struct listeners *ls, const struct frontend *f,
+    const struct listen_spec *spec)
 {
-	if (!is_shared(&spec->addr)) {
-		struct listener *at = listener_at(ls, spec);
+	struct listener *l = listeners_of(ls, f, spec);
 
-		return at && at->next_spec == spec ? at : NULL;
-	}
-	for_each_listener (l, ls)
-		if (l->next_spec == spec)
-			return l;
-	return NULL;
+	while (l && l->next_spec != spec)
+		l = l->twin;
+	return l;
 }
 
 /* Claims the sockets with the name of the descriptor, also those that other
@@ -249,7 +243,7 @@ change_named(struct listeners *ls, struct frontend *f,
 	bool any = false;
 
 	claim_named(ls, f, spec, NULL);
-	for_each_listener (l, ls) {
+	for (struct listener *l = listeners_of(ls, f, spec); l; l = l->twin) {
 		if (l->next_spec != spec)
 			continue;
 		if (!listener_change(l, err))
@@ -270,7 +264,7 @@ claim_or_bind(struct listeners *ls, struct frontend *f,
 
 	if (addr_is_descriptor(&spec->addr))
 		return change_named(ls, f, spec, err);
-	l = claimed_listener(ls, spec);
+	l = claimed_listener(ls, f, spec);
 	if (!l && !addr_has_any_port(&spec->addr))
 		l = claim_listener(ls, f, spec, NULL);
 	return l ? listener_change(l, err) : bind_one(ls, f, spec, err);

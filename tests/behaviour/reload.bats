@@ -466,6 +466,34 @@ no_pool() {
 	drop web
 }
 
+# ports: the listens of the frontends one and two, with their sockets' ports.
+ports() {
+	ctl show capacity | grep -oE 'frontend (one|two) 127[.0-9]*:[0-9]+' |
+	    sort -s -k 2,2
+}
+
+@test "reload: ports that the kernel chose stay with their frontends" {
+	start_app a
+	one() { frontend one 'listen = 127.0.0.1:0' 'listen = 127.0.0.1:0' \
+	    'backend = app'; }
+	two() { frontend two 'listen = 127.0.0.1:0' 'backend = app'; }
+	{ common; one; two; backend app "server = a $(addr a)"; } | write
+	launch_lfproxy -c "$INI"
+	before=$(ports)
+	equal "listens" 3 "$(wc -l <<<"$before")"
+	{
+		common
+		frontend new 'listen = 127.0.0.1:0' 'backend = app'
+		two
+		one
+		backend app "server = a $(addr a)"
+	} | write
+	reloaded 'frontend new is new'
+	equal "ports" "$before" "$(ports)"
+	equal "at a port of theirs" a \
+	    "$(fetch "http://${before##* }/")"
+}
+
 # bats test_tags=covered
 @test "reload: an address goes and comes back at once, ever again" {
 	local i
