@@ -10,6 +10,7 @@
 #include "base/atomics.h"
 #include "base/ensure.h"
 #include "base/grace.h"
+#include "base/log.h"
 
 struct acl_list *
 acl_list_new(const char *name)
@@ -100,6 +101,13 @@ free_table(void *table)
 	acl_table_free(table);
 }
 
+/* Returns the number of entries; content may be NULL. */
+static size_t
+count(const struct acl_content *content)
+{
+	return content ? acl_content_entries(content) : 0;
+}
+
 static void
 retire(struct acl_content *content, struct grace *grace)
 {
@@ -149,10 +157,10 @@ copy_others(const struct acl_content *from, const struct acl_content *content)
 static struct acl_content *
 still_added(const struct acl_list *list, const struct acl_content *content)
 {
-	size_t n = list->added ? acl_content_entries(list->added) : 0;
+	size_t n = count(list->added);
 	struct acl_content *others;
 
-	if (n == 0 || n > ACL_ADDED_MAX)
+	if (n == 0 || n > ACL_SINGLE_MAX)
 		return list->added;
 	others = copy_others(list->added, content);
 	return others ? others : list->added;
@@ -165,14 +173,47 @@ forget_gone(struct acl_list *list)
 	list->gone = NULL;
 }
 
+/* Inserts the deleted entries into the content again, which has had them and so
+ * has the room. */
+static void
+bring_back_gone(struct acl_list *list, struct acl_content *content)
+{
+	struct acl_entry e;
+
+	for (size_t i = 0; acl_content_at(list->gone, i, &e); i++)
+		ENSURE(acl_content_insert_later(content, &e));
+	forget_gone(list);
+	log_error("list %s: the entries that commands have deleted are back: "
+	          "out of memory",
+	    list->name);
+}
+
+/* Removes the entries that commands have deleted one by one from the content,
+ * and forgets those of them that the content lacks. */
+static void
+leave_out_gone(struct acl_list *list, struct acl_content *content)
+{
+	struct acl_table *former;
+
+	if (list->gone) {
+		acl_content_part(content, list->gone);
+		if (acl_content_renew(content, &former))
+			acl_table_free(former);
+		else
+			bring_back_gone(list, content);
+	}
+	list->deleted = count(list->gone);
+	if (list->deleted == 0)
+		forget_gone(list);
+}
+
 void
 acl_list_publish(
     struct acl_list *list, struct acl_content *content, struct grace *grace)
 {
 	list->published = acl_content_ranges_digest(content);
+	leave_out_gone(list, content);
 	exchange(list, content, still_added(list, content), grace);
-	forget_gone(list);
-	list->deleted = 0;
 }
 
 bool
@@ -396,25 +437,52 @@ acl_list_replace_all(
 
 	if (!empty)
 		return false;
-	if (list->content)
-		list->deleted += acl_content_entries(list->content);
+	list->deleted += count(list->content);
 	forget_gone(list);
 	exchange(list, empty, added, grace);
+	return true;
+}
+
+/* Deletes all entries, and notes each of those that were read.  Returns false,
+ * with some of them deleted, when memory is short. */
+static bool
+delete_each(struct acl_list *list, struct grace *grace)
+{
+	bool was_changing = list->changing, ok = true;
+	struct acl_entry e;
+	size_t n;
+
+	acl_list_begin_changes(list);
+	/* The last one first: then none has to move. */
+	while (ok && (n = count(list->content)) > 0 &&
+	       acl_content_at(list->content, n - 1, &e))
+		ok = delete_entry(list, &e.range, true, false, grace) ==
+		     ACL_DONE;
+	ok = ok && (was_changing || acl_list_end_changes(list, grace));
+	list->changing = was_changing;
+	if (!ok)
+		return false;
+	atomic_store_release(
+	    &list->view->added, (struct acl_table *)NULL); /* [P32] */
+	retire(list->added, grace);
+	list->added = NULL;
 	return true;
 }
 
 bool
 acl_list_clear(struct acl_list *list, struct grace *grace)
 {
-	return acl_list_replace_all(list, NULL, grace);
+	return (count(list->content) + list->deleted <= ACL_SINGLE_MAX &&
+	           delete_each(list, grace)) ||
+	       acl_list_replace_all(list, NULL, grace);
 }
 
 struct acl_changes
 acl_list_changes(const struct acl_list *list)
 {
-	return (struct acl_changes){
-	    .added = list->added ? acl_content_entries(list->added) : 0,
+	return (struct acl_changes){.added = count(list->added),
 	    .deleted = list->deleted,
+	    .cleared = list->deleted - count(list->gone),
 	    .prepared = list->drafts.n};
 }
 
@@ -423,8 +491,7 @@ acl_list_changes(const struct acl_list *list)
 size_t
 acl_list_entries(const struct acl_list *list)
 {
-	return (list->added ? acl_content_entries(list->added) : 0) +
-	       (list->content ? acl_content_entries(list->content) : 0);
+	return count(list->added) + count(list->content);
 }
 
 size_t
@@ -454,7 +521,7 @@ list_entry(const struct acl_content *content, bool is_added,
 bool
 acl_list_at(const struct acl_list *list, size_t index, struct acl_listed *ret)
 {
-	size_t added = list->added ? acl_content_entries(list->added) : 0;
+	size_t added = count(list->added);
 	bool is_added = index < added;
 	const struct acl_content *c = is_added ? list->added : list->content;
 	struct acl_entry entry;

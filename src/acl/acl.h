@@ -50,11 +50,13 @@ void acl_list_clear_matches(struct acl_list *list);
 const char *acl_list_name(const struct acl_list *list);
 
 /* Publishes a content that was read, and takes ownership of it; the content is
- * sealed.  Entries that commands have deleted are in force again if they were
- * read.  Entries that commands have added stay; those that were read as well
- * are from then on only those of the content, unless commands have added more
- * than ACL_ADDED_MAX, which would take too long.  Versions stay. */
-#define ACL_ADDED_MAX 4096
+ * sealed.  An entry that a command has deleted stays deleted if the content has
+ * it; an entry that the content lacks is no longer deleted.  The entries that
+ * were deleted all at once (acl_changes.cleared) are in force again if they
+ * were read.  Entries that commands have added stay; those that were read as
+ * well are from then on only those of the content, unless commands have added
+ * more than ACL_SINGLE_MAX, which would take too long.  Versions stay. */
+#define ACL_SINGLE_MAX 4096
 void acl_list_publish(
     struct acl_list *list, struct acl_content *content, struct grace *grace);
 
@@ -87,9 +89,9 @@ enum acl_outcome {
 void acl_list_begin_changes(struct acl_list *list);
 bool acl_list_end_changes(struct acl_list *list, struct grace *grace);
 
-/* Adds an entry, unless the list has one with the same range.  An entry that was
- * read, and that a command has deleted, is again as it was read.  The change is
- * in force when the function returns.  Returns ACL_DONE or ACL_SHORT.
+/* Adds an entry, unless the list has one with the same range.  An entry that
+ * was read, and that a command has deleted, is again as it was read.  The
+ * change is in force when the function returns.  Returns ACL_DONE or ACL_SHORT.
  * Not allowed during a commit. */
 enum acl_outcome acl_list_add(
     struct acl_list *list, const struct cidr *range, struct grace *grace);
@@ -107,13 +109,15 @@ bool acl_list_was_added(const struct acl_list *list, const struct cidr *range);
 enum acl_outcome acl_list_delete_added(
     struct acl_list *list, const struct cidr *range, struct grace *grace);
 
-/* Deletes all entries.  Returns false when memory is short. */
+/* Deletes all entries: each for itself, or all at once if more than
+ * ACL_SINGLE_MAX were read.  Returns false when memory is short. */
 bool acl_list_clear(struct acl_list *list, struct grace *grace) MUST_CHECK;
 
-/* The numbers of entries that commands have added and deleted, and of versions
- * that are prepared. */
+/* The numbers of entries that commands have added and deleted, of those among
+ * the deleted ones that were deleted all at once, by acl_list_clear or
+ * acl_list_commit, and of versions that are prepared. */
 struct acl_changes {
-	size_t added, deleted, prepared;
+	size_t added, deleted, cleared, prepared;
 };
 /* Returns the changes since the last content was published. */
 struct acl_changes acl_list_changes(const struct acl_list *list);

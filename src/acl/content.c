@@ -290,6 +290,21 @@ acl_content_remove_later(struct acl_content *content, const struct cidr *range)
 	content->stale = true;
 }
 
+void
+acl_content_part(struct acl_content *content, struct acl_content *others)
+{
+	struct acl_content *c = content, *o = others;
+
+	acl_entries_part(&c->v4, &o->v4);
+	acl_entries_part(&c->v6, &o->v6);
+	o->has_unix &= c->has_unix;
+	if (o->has_unix) {
+		o->unix_entry = c->unix_entry;
+		c->has_unix = false;
+	}
+	c->stale = o->stale = true;
+}
+
 bool
 acl_content_renew(struct acl_content *content, struct acl_table **ret_former)
 {

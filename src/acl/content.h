@@ -76,6 +76,9 @@ bool acl_content_insert_later(
     struct acl_content *content, const struct acl_entry *entry) MUST_CHECK;
 void acl_content_remove_later(
     struct acl_content *content, const struct cidr *range);
+/* Does acl_entries_part with the entries of both contents, likewise without
+ * tables. */
+void acl_content_part(struct acl_content *content, struct acl_content *others);
 /* Makes the table anew if such changes have been made.  *ret_former is the one
  * that was replaced, or NULL.  Returns false when memory is short; then the
  * table is as before. */

@@ -259,6 +259,27 @@ acl_entries_remove(struct acl_entries *entries, size_t index)
 	memmove(at, at + 1, (--entries->n - index) * sizeof(*at));
 }
 
+void
+acl_entries_part(struct acl_entries *entries, struct acl_entries *others)
+{
+	struct acl_entries *es = entries, *os = others;
+	size_t kept = 0, both = 0, at = 0;
+
+	for (size_t i = 0; i < es->n; i++) {
+		int order = -1;
+
+		while (at < os->n &&
+		       (order = compare_packed(&os->all[at], &es->all[i])) < 0)
+			at++;
+		if (at < os->n && order == 0)
+			os->all[both++] = es->all[i];
+		else
+			es->all[kept++] = es->all[i];
+	}
+	es->n = kept;
+	os->n = both;
+}
+
 /* -- borders -- */
 
 struct acl_borders *

@@ -73,6 +73,11 @@ void acl_entries_insert(
 /* Removes the entry with that index, which is less than n. */
 void acl_entries_remove(struct acl_entries *entries, size_t index);
 
+/* Removes from entries those whose ranges others have as well, and from others
+ * those whose ranges entries do not have.  What stays in others gets the places
+ * that it had in entries.  Both are sealed. */
+void acl_entries_part(struct acl_entries *entries, struct acl_entries *others);
+
 /* Returns the borders of sealed entries, or NULL when memory is short. */
 struct acl_borders *acl_entries_make_borders(const struct acl_entries *entries);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "acl/acl.h"
+#include "acl/content.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "commands/certificates.h"
@@ -229,16 +230,35 @@ find_base(const char **at, const char *command, char *ret, size_t size)
 	return false;
 }
 
-/* Returns the list from which the command deletes, or NULL. */
+/* Returns the list that the command clears, or NULL. */
 static const struct acl_list *
-list_of_deletion(const struct command_env *env, const char *line)
+list_of_clear(const struct command_env *env, const char *line)
 {
 	char name[CALL_NAME_SIZE];
 
-	return sscanf(line, "del acl %63s ", name) == 1 ||
-	               sscanf(line, "clear acl %63s", name) == 1
+	return sscanf(line, "clear acl %63s", name) == 1
 	           ? model_find_list(control_model(env->control), name)
 	           : NULL;
+}
+
+/* Returns whether the command deletes an entry that its list no longer has. */
+static bool
+is_gone_already(const struct command_env *env, const char *line)
+{
+	char name[CALL_NAME_SIZE], text[CIDR_TEXT_SIZE];
+	const struct acl_list *list;
+	struct acl_entry entry;
+	struct cidr range;
+
+	if (sscanf(line, "del acl %63s %49s", name, text) != 2)
+		return false;
+	list = model_find_list(control_model(env->control), name);
+	if (!list || !acl_list_content(list) ||
+	    !cidr_parse(text, &range, NULL) ||
+	    acl_content_get(acl_list_content(list), &range, &entry))
+		return false;
+	log_info("%s is not done again: the list no longer has it", line);
+	return true;
 }
 
 /* Describes the setting of the command, or the list, whose base is then the
@@ -247,7 +267,7 @@ static bool
 describe_line(
     const struct command_env *env, const char *line, struct setting *ret)
 {
-	const struct acl_list *list = list_of_deletion(env, line);
+	const struct acl_list *list = list_of_clear(env, line);
 	char copy[2 * SETTING_VALUE_SIZE];
 
 	if (list) {
@@ -268,11 +288,13 @@ is_replaced(const struct command_env *env, const char **bases, const char *line)
 	char base[SETTING_VALUE_SIZE];
 	struct setting now;
 
+	if (is_gone_already(env, line))
+		return true;
 	if (!*bases || !describe_line(env, line, &now) ||
 	    !find_base(bases, line, base, sizeof(base)) ||
 	    !setting_is_replaced(&now, base))
 		return false;
-	if (list_of_deletion(env, line))
+	if (list_of_clear(env, line))
 		log_info(
 		    "%s is not done again: the list has other entries", line);
 	else

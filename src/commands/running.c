@@ -26,7 +26,10 @@ struct walk {
 	bool of_set; /* the server is a member of a set, which has no line */
 	bool is_secret;
 	bool of_files; /* entries of the list's files are deleted */
-	bool of_tls;   /* what a command has put in place of a file of [tls] */
+	/* Its entries were deleted all at once; a change before has the
+	 * command. */
+	bool cleared, told_cleared;
+	bool of_tls; /* what a command has put in place of a file of [tls] */
 	struct spec_place place;
 	char section[CALL_NAME_SIZE], server[CALL_NAME_SIZE];
 	char commands[TEXT_SIZE],
@@ -257,6 +260,17 @@ is_deleted(
 	       !is_repeated(spec, entry);
 }
 
+/* Puts the command that deletes all entries at once into the first of the
+ * changes that it makes. */
+static void
+put_clear(struct walk *w, const char *list)
+{
+	w->commands[0] = '\0';
+	if (!w->told_cleared)
+		PUT(w->commands, "clear acl %s\n", list);
+	w->told_cleared = true;
+}
+
 /* Tells the deleted entry of the configuration, or of a file of the list: a key
  * of the configuration alone says the same. */
 static void
@@ -266,7 +280,10 @@ tell_deleted_entry(
 	char text[CIDR_TEXT_SIZE];
 
 	PUT(w->configured, "%s", cidr_text(range, text));
-	PUT(w->commands, "del acl %s %s\n", list, text);
+	if (w->cleared)
+		put_clear(w, list);
+	else
+		PUT(w->commands, "del acl %s %s\n", list, text);
 	tell(w, key, NULL);
 }
 
@@ -279,8 +296,8 @@ walk_deleted_of_files(struct walk *w, const struct list_spec *spec,
 {
 	struct acl_listed entry;
 
-	if (!acl_list_deleted_at(list, 0, &entry)) {
-		PUT(w->commands, "clear acl %s\n", spec->name);
+	if (w->cleared) {
+		put_clear(w, spec->name);
 		PUT(w->configured, "%zu entr%s of its files", n,
 		    n == 1 ? "y" : "ies");
 		tell(w, NULL, NULL);
@@ -296,10 +313,13 @@ walk_deleted(
     struct walk *w, const struct list_spec *spec, const struct acl_list *list)
 {
 	const struct acl_content *read = acl_list_content(list);
-	size_t of_files = acl_list_changes(list).deleted;
+	struct acl_changes by = acl_list_changes(list);
+	size_t of_files = by.deleted;
 
 	if (of_files == 0)
 		return;
+	w->cleared = by.cleared > 0;
+	w->told_cleared = false;
 	for (size_t i = 0; i < spec->entries_n; i++)
 		of_files -= is_deleted(spec, i, read);
 	w->of_files = of_files > 0;

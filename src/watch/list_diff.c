@@ -37,8 +37,8 @@ add_errors(const struct err_list *from, struct err_list *errors)
 			err_list_add(errors, NULL, 0, "out of memory");
 }
 
-/* Adds to changes how the number of entries changes, and which deletions by
- * commands are dropped. */
+/* Adds to changes how the number of entries changes, and how many that commands
+ * have deleted are back. */
 static void
 tell_new(const struct acl_list *had, const struct acl_content *content,
     struct changes *changes)
@@ -51,11 +51,12 @@ tell_new(const struct acl_list *had, const struct acl_content *content,
 	if (before != now)
 		changes_add(changes, false, "list %s: %zu -> %zu entries", name,
 		    before, now);
-	if (by.deleted > 0)
+	if (by.cleared > 0)
 		changes_add(changes, false,
-		    "list %s: %zu deletion%s by del acl or clear acl %s "
-		    "dropped",
-		    name, by.deleted, text_s(by.deleted), text_are(by.deleted));
+		    "list %s: %zu entr%s that clear acl or commit acl had "
+		    "deleted %s back",
+		    name, by.cleared, by.cleared == 1 ? "y" : "ies",
+		    text_are(by.cleared));
 }
 
 void

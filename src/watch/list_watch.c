@@ -91,18 +91,18 @@ apply_list(struct watched_section *section, struct section_reading *reading)
 	struct acl_content *content = list_reading_of(reading)->content;
 	const struct acl_content *had = acl_list_content(w->list);
 	size_t before = had ? acl_content_entries(had) : 0;
-	size_t now = acl_content_entries(content);
-	size_t deleted = acl_list_changes(w->list).deleted;
+	size_t cleared = acl_list_changes(w->list).cleared, now;
 
 	if ((had && acl_content_digest(had) == acl_content_digest(content)) ||
 	    acl_list_holds(w->list, content))
 		return false;
 	list_reading_of(reading)->content = NULL;
 	acl_list_publish(w->list, content, w->grace);
+	now = acl_content_entries(content);
 	event_add(EVENT_LIST, LOG_LEVEL_INFO, "list", section->name,
 	    "list %s: its files have changed: %zu -> %zu entr%s%s",
 	    section->name, before, now, now == 1 ? "y" : "ies",
-	    deleted > 0 ? "; entries that commands had deleted are back" : "");
+	    cleared > 0 ? "; entries that commands had deleted are back" : "");
 	return true;
 }
 

@@ -147,18 +147,20 @@ entries() {
 	refute grep -q office <<<"$output"
 	becomes served 127.0.0.2
 	becomes reset 127.0.0.17
-	# Other entries bring back what was deleted; what was added stays until the
-	# file had it.
+	# What was deleted stays so while the file has it, and what was added until
+	# the file had it.
 	sed -i 's/^entry = 127.0.0.1$/&\nentry = 127.0.0.2\nentry = 127.0.0.3/' \
 	    "$T/lfproxy.ini"
 	run -0 ctl reload
-	[[ $output == *'list office: 1 deletion by del acl or clear acl is dropped'* ]]
-	becomes served 127.0.0.17
+	becomes reset 127.0.0.17
 	becomes served 127.0.0.2
 	becomes served 127.0.0.3
-	sed -i '/^entry = 127.0.0.2$/d' "$T/lfproxy.ini"
+	sed -i '/^entry = 127.0.0.2$/d; /^entry = .*\/28$/d' "$T/lfproxy.ini"
 	ctl reload
 	becomes reset 127.0.0.2
+	sed -i 's/^entry = 127.0.0.1$/&\nentry = 127.0.0.16\/28/' "$T/lfproxy.ini"
+	ctl reload
+	becomes served 127.0.0.17
 	run -0 ctl clear acl office
 	becomes reset
 	entries 0
@@ -194,7 +196,7 @@ answers() {
 	becomes served 127.0.0.4
 	sed -i '/^entry = 10.0.0.0.8$/d' "$T/lfproxy.ini"
 	run -0 ctl reload
-	[[ $output == *'list office: 2 deletions by del acl or clear acl are dropped'* ]]
+	[[ $output == *'list office: 2 entries that clear acl or commit acl had deleted are back'* ]]
 	becomes served
 	becomes served 127.0.0.4
 }
@@ -359,17 +361,25 @@ deletions_are_short() {
 }
 
 # bats test_tags=covered
-@test "lists: additions stay when a file changes, deletions do not" {
+@test "lists: additions stay when a file changes, and so do deletions" {
 	printf '127.0.0.1\n127.0.0.3\n' >"$T/office.list"
 	start_listed "file = $T/office.list"
 	ctl add acl office 127.0.0.2
 	ctl del acl office 127.0.0.1
 	becomes reset
 	printf '127.0.0.1\n127.0.0.4\n' >"$T/office.list"
-	wait_for 10 lfproxy_said 'its files have changed.*entries that commands had deleted'
-	becomes served
+	wait_for 10 lfproxy_said 'its files have changed: 1 -> 1 entry$'
+	becomes served 127.0.0.4
 	becomes served 127.0.0.2
+	becomes reset 127.0.0.1
 	becomes reset 127.0.0.3
+	# All at once, as a version replaces them, they come back.
+	ctl prepare acl office
+	ctl commit acl @1 office
+	becomes reset 127.0.0.4
+	printf '127.0.0.4\n127.0.0.5\n' >"$T/office.list"
+	wait_for 10 lfproxy_said 'its files have changed.*entries that commands had deleted'
+	becomes served 127.0.0.4
 }
 
 @test "lists: entries without effect, and lists without entries, are told" {

@@ -144,19 +144,19 @@ another_content_keeps_what_was_added(void **state)
 	assert_true(acl_list_deleted_at(l, 0, &gone));
 	assert_int_equal(gone.range.bits, 8);
 	assert_false(acl_list_deleted_at(l, 1, &gone));
-	acl_list_publish(l, content_of("10.0.0.0/8 192.0.2.1"), grace);
+	acl_list_publish(l, content_of("192.0.2.1"), grace);
 	assert_false(acl_list_deleted_at(l, 0, &gone));
 	assert_true(has(l, "192.0.2.1"));
 	assert_true(has(l, "192.0.2.2"));
-	assert_true(has(l, "10.0.0.1"));
 	assert_int_equal(acl_list_changes(l).deleted, 0);
 	assert_int_equal(acl_list_changes(l).added, 1);
 	/* An added entry that is read as well belongs to the content. */
-	acl_list_publish(l, content_of("11.0.0.0/8"), grace);
+	acl_list_publish(l, content_of("11.0.0.0/8 10.0.0.0/8"), grace);
 	assert_false(has(l, "192.0.2.1"));
 	assert_true(has(l, "192.0.2.2"));
-	assert_false(has(l, "10.0.0.1"));
 	assert_true(has(l, "11.0.0.1"));
+	/* The former content lacked the entry that was deleted. */
+	assert_true(has(l, "10.0.0.1"));
 	acl_list_unref(l);
 }
 
@@ -211,6 +211,79 @@ changes_hold_over_a_content_with_the_same_entries(void **state)
 	assert_true(acl_list_holds(l, same));
 	acl_content_free(same);
 	acl_content_free(other);
+	acl_list_unref(l);
+}
+
+static void
+a_deletion_holds_as_long_as_the_entry_is_read(void **state)
+{
+	struct acl_list *l =
+	    list_of("10.0.0.0/8 unix 10.0.0.0/16 2001:db8::/32 11.0.0.0/8");
+	struct acl_listed gone;
+
+	assert_int_equal(delete (l, "10.0.0.0/8"), ACL_DONE);
+	assert_int_equal(delete (l, "unix"), ACL_DONE);
+	assert_int_equal(delete (l, "2001:db8::/32"), ACL_DONE);
+	acl_list_publish(l,
+	    content_of("10.0.0.0/16 192.0.2.1 10.0.0.0/8 unix 2001:db8::1"),
+	    grace);
+	assert_true(has(l, "10.0.0.1"));
+	assert_false(has(l, "10.1.0.1"));
+	assert_false(has(l, "11.0.0.1"));
+	assert_true(has(l, "192.0.2.1"));
+	assert_true(has(l, "2001:db8::1"));
+	assert_int_equal(acl_list_entries(l), 3);
+	assert_int_equal(acl_list_changes(l).deleted, 2);
+	assert_true(acl_list_deleted_at(l, 1, &gone));
+	assert_int_equal(gone.range.bits, 8);
+	assert_int_equal(gone.line, 3);
+	/* What is put back is as the new content has it. */
+	add(l, "10.0.0.0/8");
+	assert_true(has(l, "10.1.0.1"));
+	assert_int_equal(acl_list_changes(l).added, 0);
+	assert_int_equal(acl_list_changes(l).deleted, 1);
+	acl_list_unref(l);
+}
+
+/* Returns a content of n ranges. */
+static struct acl_content *
+content_of_many(unsigned n)
+{
+	struct acl_content *c = acl_content_new();
+
+	assert_non_null(c);
+	for (unsigned i = 0; i < n; i++) {
+		struct acl_entry e = {
+		    .range = {.family = AF_INET,
+		        .bits = 32,
+		        .ip = {10, 1, (uint8_t)(i >> 8), (uint8_t)i}}};
+
+		assert_true(acl_content_add(c, &e));
+	}
+	assert_true(acl_content_seal(c));
+	return c;
+}
+
+static void
+entries_that_were_cleared_stay_so_unless_they_are_many(void **state)
+{
+	struct acl_list *l = list_of("10.1.0.1 10.1.0.2");
+
+	add(l, "192.0.2.1");
+	assert_true(acl_list_clear(l, grace));
+	assert_int_equal(acl_list_entries(l), 0);
+	assert_false(has(l, "192.0.2.1"));
+	assert_int_equal(acl_list_changes(l).cleared, 0);
+	acl_list_publish(l, content_of_many(3), grace);
+	assert_true(has(l, "10.1.0.0"));
+	assert_false(has(l, "10.1.0.1"));
+	assert_int_equal(acl_list_changes(l).deleted, 2);
+	acl_list_publish(l, content_of_many(ACL_SINGLE_MAX + 1), grace);
+	assert_true(acl_list_clear(l, grace));
+	assert_int_equal(acl_list_changes(l).cleared, ACL_SINGLE_MAX + 1);
+	acl_list_publish(l, content_of_many(3), grace);
+	assert_true(has(l, "10.1.0.1"));
+	assert_int_equal(acl_list_changes(l).deleted, 0);
 	acl_list_unref(l);
 }
 
@@ -568,6 +641,9 @@ main(void)
 	    cmocka_unit_test(
 	        an_entry_that_is_deleted_and_added_again_is_as_it_was_read),
 	    cmocka_unit_test(changes_hold_over_a_content_with_the_same_entries),
+	    cmocka_unit_test(a_deletion_holds_as_long_as_the_entry_is_read),
+	    cmocka_unit_test(
+	        entries_that_were_cleared_stay_so_unless_they_are_many),
 	    cmocka_unit_test(a_cleared_list_has_no_entry),
 	    cmocka_unit_test(matches_are_counted_where_a_list_decides),
 	    cmocka_unit_test(versions_replace_all_entries),
