@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Carries operators' changes over to the process that takes over in an upgrade
- * (live/upgrade.h), or that starts from the state file (state_file.h), as
+ * (handover/upgrade.h), or that starts from the state file (state_file.h), as
  * the commands that make them again.
  *
  * All functions run on the control thread.

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "live/control.h"
+#include "handover/upgrade.h"
 #include "stats/answer.h"
 
 /* X(identifier, part of an upgrade, whether the state file has it, beginning of

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "commands/listing.h"
-#include "live/upgrade.h"
+#include "handover/upgrade.h"
 
 /* An upgrade; its answer comes when the successor serves, or has failed. */
 struct upgrading {
@@ -71,7 +71,7 @@ run_upgrade(struct call *call)
 	if (!u)
 		return false;
 	u->mode = *call->mode;
-	u->upgrade =
-	    upgrade_begin(call->env->control, *path ? path : NULL, call->err);
+	u->upgrade = upgrade_begin(control_lineage(call->env->control),
+	    *path ? path : NULL, call->err);
 	return listing_answer(call, &u->listing, u->upgrade != NULL);
 }

@@ -25,7 +25,7 @@ int ctl_timeout_ms(void);
 bool ctl_set_timeout(const char *text, struct err *err) MUST_CHECK;
 
 /* The additional time for the answer to `upgrade`: UPGRADE_WAIT_MS of
- * live/upgrade.h. */
+ * handover/upgrade.h. */
 #define CTL_UPGRADE_MS 30000
 
 /* Exit statuses of lfproxyctl. */

@@ -23,7 +23,7 @@
 #include "handover/takeover.h"
 #include "handover/upgrade_program.h"
 #include "live/reload.h"
-#include "live/upgrade.h"
+#include "handover/upgrade.h"
 #include "live/verdict.h"
 #include "model/removed.h"
 #include "process/limits.h"
@@ -108,7 +108,7 @@ static void
 upgrade_for_reload(struct control *c)
 {
 	struct err err;
-	struct upgrade *u = upgrade_begin(c, NULL, &err);
+	struct upgrade *u = upgrade_begin(&c->lineage, NULL, &err);
 
 	if (u)
 		upgrade_when_done(u, tell_upgrade);
@@ -139,7 +139,7 @@ on_reopen(struct ev_loop *loop, ev_signal *signal, int events)
 	(void)loop;
 	(void)events;
 	log_reopen();
-	c->lineage.reopened = c->upgrade;
+	c->lineage.reopened = c->lineage.upgrade;
 	session_receiver_reopen(c->lineage.predecessor);
 }
 
@@ -222,6 +222,7 @@ control_new(
 	err_oom(err);
 	if (!c)
 		goto fail;
+	succession_init(c);
 	drains_init(&c->orders.drains, &c->instance);
 	rebalances_init(&c->orders.rebalances, &c->instance);
 	c->orders.limits.instance = &c->instance;
@@ -375,7 +376,7 @@ control_free(struct control *control)
 
 	if (!c)
 		return true;
-	upgrade_fini(c);
+	upgrade_fini(&c->lineage);
 	session_sender_stop(c->lineage.successor);
 	session_receiver_free(c->lineage.predecessor);
 	control_reload_fini(c);
@@ -455,7 +456,7 @@ control_hands_over(const struct control *control)
 {
 	/* Sessions that a former process still has do not count: they may take
 	 * hours. */
-	return control->upgrade || control->has_left;
+	return control->lineage.upgrade || control->has_left;
 }
 
 bool
@@ -523,6 +524,12 @@ control_follow(struct control *control, const struct control_follower *follower)
 {
 	control->follower =
 	    follower ? *follower : (struct control_follower){.prepare = NULL};
+}
+
+struct lineage *
+control_lineage(struct control *control)
+{
+	return &control->lineage;
 }
 
 struct receiver_status

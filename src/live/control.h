@@ -30,12 +30,14 @@
 #include "base/err.h"
 #include "check/checker.h"
 #include "config/diff.h"
+#include "handover/upgrade.h"
 #include "model/model.h"
 #include "orders/orders.h"
 #include "pools/pools.h"
 #include "process/limits.h"
 
 struct control;
+struct lineage;
 struct listeners;
 struct proxy;
 struct section_watch;
@@ -60,14 +62,6 @@ struct control *control_new(
  * refuses something; the caller then calls control_free. */
 bool control_start(struct control *control, struct err *err) MUST_CHECK;
 
-/* The parts of what an upgrade passes on (commands/records.h), in order. */
-enum handed_part {
-	HANDED_COMMANDS, /* commands, before the successor serves */
-	HANDED_LATER,    /* lines of later.h about these; written with them */
-	HANDED_PAST, /* lines of later.h, written when this process leaves */
-	HANDED_MESSAGES, /* what session_sender.h sends as it changes */
-};
-
 /* The part of the layers above in a reload (reload.h) and an upgrade
  * (upgrade.h): these layers own the admin sockets and the HTTP port. */
 struct control_follower {
@@ -85,8 +79,7 @@ struct control_follower {
 	 * configured. */
 	void (*report)(void *arg,
 	    void (*add)(void *to, const struct addr *asked, int fd), void *to);
-	/* Writes a part of what the next process gets, but for
-	 * HANDED_MESSAGES. */
+	/* As in struct upgrade_hooks. */
 	void (*describe)(void *arg, enum handed_part part, FILE *out);
 	/* Makes the changes that had to wait for the servers of sets, before
 	 * this process takes over. */
@@ -176,6 +169,9 @@ const struct section_watch *control_list_watch(const struct control *control);
 
 /* Returns the state of TLS as of the last second. */
 const struct tls_status *control_tls_status(const struct control *control);
+
+/* Returns the processes before and after this one. */
+struct lineage *control_lineage(struct control *control);
 
 struct receiver_status;
 /* Returns how far this process has taken over the sessions of the process

@@ -22,7 +22,6 @@
 #include "watch/tls_watch.h"
 
 struct reload;
-struct upgrade;
 
 /* See control.h; in this order. */
 enum phase { RUNNING, LEAVING, DRAINING, KILLING };
@@ -49,7 +48,6 @@ struct control {
 	struct control_follower follower; /* prepare NULL: none */
 	struct reload_status reloads;
 	struct reload *reloading; /* under way; NULL: none */
-	struct upgrade *upgrade;  /* under way; NULL: none */
 	struct lineage lineage;
 	struct server_names server_names;
 	struct sets sets;
@@ -83,6 +81,9 @@ void stop_for_successor(struct control *control);
 /* Drains the sessions that the successor has not taken over.  Defined in
  * stop.c. */
 void stop_when_settled(struct control *control);
+
+/* Sets what an upgrade uses.  Defined in succession.c. */
+void succession_init(struct control *control);
 
 /* Sets what the sets use, before sets_begin.  The servers' names are
  * initialized.  Defined in set_changes.c. */

@@ -16,6 +16,6 @@ control_may_change(const struct control *control, struct err_list *errors)
 	if (control->phase != RUNNING)
 		return control_refuse(errors, "lfproxy is stopping");
 	/* The successor would not get the change. */
-	return !control->upgrade ||
+	return !control->lineage.upgrade ||
 	       control_refuse(errors, "an upgrade is under way");
 }

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "handover/session_receiver.h"
 #include "live/control_internal.h"
-#include "live/upgrade.h"
+#include "handover/upgrade.h"
 #include "proxy/reaper.h"
 
 /* How often lfproxy checks whether a phase is over. */
@@ -162,7 +162,7 @@ stop_on_signal(struct ev_loop *loop, ev_signal *signal, int events)
 	(void)loop;
 	(void)events;
 	if (c->phase == RUNNING) {
-		if (c->upgrade)
+		if (c->lineage.upgrade)
 			c->linger_ms = clock_now_ms() + LINGER_MS;
 		timed_task_init(
 		    &c->stopping, &c->instance.timer, run_stop_step);
@@ -170,7 +170,7 @@ stop_on_signal(struct ev_loop *loop, ev_signal *signal, int events)
 			enter_leaving(c, delay_ms);
 		else
 			enter_draining(c);
-		upgrade_stop(c);
+		upgrade_stop(&c->lineage);
 	} else if (c->phase != KILLING) {
 		enter_killing(c);
 	}

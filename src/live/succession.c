@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * How this process follows its predecessor, see handover/takeover.h: when its
- * servers are known, and when it lets clients in.
+ * servers are known, and when it lets clients in.  And how it gives way to its
+ * successor, see upgrade.h.
  */
 #include "handover/session_receiver.h"
 #include "handover/takeover.h"
@@ -73,4 +74,69 @@ control_take_over(struct control *control)
 	        .take_rest = take_rest,
 	        .left = on_left,
 	        .arg = control});
+}
+
+/* -- the successor -- */
+
+static bool
+is_reloading(void *arg)
+{
+	return ((struct control *)arg)->reloading;
+}
+
+static bool
+is_stopping(void *arg)
+{
+	return control_stopping(arg);
+}
+
+static void
+report_listening(void *arg,
+    void (*add)(void *to, const struct addr *asked, int fd), void *to)
+{
+	struct control *c = arg;
+
+	listeners_report(c->listeners, add, to);
+	if (c->follower.report)
+		c->follower.report(c->follower.arg, add, to);
+}
+
+static void
+describe(void *arg, enum handed_part part, FILE *out)
+{
+	const struct control_follower *follower =
+	    &((struct control *)arg)->follower;
+
+	if (follower->describe)
+		follower->describe(follower->arg, part, out);
+}
+
+static void
+leave(void *arg)
+{
+	struct control *c = arg;
+
+	if (c->follower.leave)
+		c->follower.leave(c->follower.arg);
+	stop_for_successor(c);
+}
+
+static void
+settled(void *arg)
+{
+	stop_when_settled(arg);
+}
+
+void
+succession_init(struct control *control)
+{
+	control->lineage.instance = &control->instance;
+	control->lineage.hooks =
+	    (struct upgrade_hooks){.is_reloading = is_reloading,
+	        .is_stopping = is_stopping,
+	        .report = report_listening,
+	        .describe = describe,
+	        .leave = leave,
+	        .settled = settled,
+	        .arg = control};
 }

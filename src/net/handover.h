@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Messages between a process and the one that takes over from it
- * (live/upgrade.h, handover/takeover.h), over a SOCK_SEQPACKET socket.
+ * (handover/upgrade.h, handover/takeover.h), over a SOCK_SEQPACKET socket.
  *
  *   SOCKETS..., COMMANDS..., COMMIT  ->
  *                                   <-  READY or FAILED

@@ -32,7 +32,7 @@ static void put_file(const struct world *w, bool others);
 
 typedef void reload_done(bool ok, const struct reload_result *result);
 struct upgrade *__wrap_upgrade_begin(
-    struct control *control, const char *path, struct err *err);
+    struct lineage *lineage, const char *path, struct err *err);
 struct reload *__wrap_control_reload(
     struct control *control, reload_done *when_done);
 struct reload *__real_control_reload(
@@ -50,9 +50,9 @@ __wrap_control_reload(struct control *control, reload_done *when_done)
 
 /* No program is started. */
 struct upgrade *
-__wrap_upgrade_begin(struct control *control, const char *path, struct err *err)
+__wrap_upgrade_begin(struct lineage *lineage, const char *path, struct err *err)
 {
-	(void)control;
+	(void)lineage;
 	(void)path;
 	err_set(err, "not here");
 	return NULL;

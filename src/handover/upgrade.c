@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See upgrade.h.
  */
-#include "live/upgrade.h"
+#include "handover/upgrade.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,10 +21,11 @@
 #include "base/text.h"
 #include "base/text_out.h"
 #include "handover/handed.h"
+#include "handover/lineage.h"
 #include "handover/session_sender.h"
 #include "handover/upgrade_program.h"
-#include "live/control_internal.h"
 #include "net/handover.h"
+#include "proxy/instance.h"
 
 /* How long the service manager may take to confirm, and the interval at which
  * that is checked. */
@@ -57,7 +58,7 @@ enum upgrade_state {
 };
 
 struct upgrade {
-	struct control *control;
+	struct lineage *lineage;
 	unsigned refs;
 	enum upgrade_state state;
 	struct upgrade_result result;
@@ -89,12 +90,18 @@ enter_upgrade_state(struct upgrade *u, enum upgrade_state to)
 	u->state = to;
 }
 
+static bool
+is_stopping(const struct lineage *lineage)
+{
+	return lineage->hooks.is_stopping(lineage->hooks.arg);
+}
+
 /* -- the end of an upgrade -- */
 
 static void
 stop_watching(struct upgrade *u)
 {
-	struct ev_loop *loop = u->control->instance.loop;
+	struct ev_loop *loop = u->lineage->instance->loop;
 
 	ev_io_stop(loop, &u->io);
 	ev_child_stop(loop, &u->child);
@@ -110,7 +117,7 @@ stop_watching(struct upgrade *u)
 	u->commands = NULL;
 	free(u->later);
 	u->later = NULL;
-	u->control->upgrade = NULL;
+	u->lineage->upgrade = NULL;
 }
 
 static void
@@ -132,11 +139,9 @@ static void
 report_listening(struct upgrade *u,
     void (*report)(void *handed, const struct addr *asked, int fd))
 {
-	struct control *c = u->control;
+	const struct upgrade_hooks *hooks = &u->lineage->hooks;
 
-	listeners_report(c->listeners, report, &u->handed);
-	if (c->follower.report)
-		c->follower.report(c->follower.arg, report, &u->handed);
+	hooks->report(hooks->arg, report, &u->handed);
 }
 
 static void
@@ -171,12 +176,12 @@ fail_upgrade(struct upgrade *u, const char *fmt, ...)
 	vsnprintf(why, sizeof(why), fmt, values);
 	va_end(values);
 	snprintf(u->result.text, sizeof(u->result.text), "no upgrade%s: %s",
-	    u->control->phase == RUNNING ? ", this process goes on" : "", why);
+	    is_stopping(u->lineage) ? "" : ", this process goes on", why);
 	if (u->other.pid > 0 && u->other.started) {
 		kill(u->other.pid, SIGKILL);
 		(void)kill(-u->other.pid, SIGKILL);
 	}
-	if (u->control->phase == RUNNING)
+	if (!is_stopping(u->lineage))
 		restore_sockets(u);
 	finish_upgrade(u, false);
 }
@@ -186,8 +191,9 @@ static void
 on_settled(void *arg, uint32_t passed, bool lost)
 {
 	struct upgrade *u = arg;
-	struct control *c = u->control;
-	uint32_t left = proxy_sessions(&c->instance.proxy);
+	const struct upgrade_hooks *hooks = &u->lineage->hooks;
+	struct instance *instance = u->lineage->instance;
+	uint32_t left = proxy_sessions(&instance->proxy);
 	char limit[TEXT_DURATION_SIZE], rest[120] = "";
 
 	if (left > 0)
@@ -195,28 +201,26 @@ on_settled(void *arg, uint32_t passed, bool lost)
 		    "; %u session%s of process %d may end within %s", left,
 		    text_s(left), (int)getpid(),
 		    text_duration(
-		        c->instance.model->spec->global.drain_timeout_ms,
-		        limit));
+		        instance->model->spec->global.drain_timeout_ms, limit));
 	snprintf(u->result.text, sizeof(u->result.text),
 	    "process %d has %s %zu listening socket%s and %u session%s%s%s",
 	    (int)u->other.pid, lost ? "ended with" : "taken over", u->handed.n,
 	    text_s(u->handed.n), passed, text_s(passed),
 	    lost ? ": no process accepts clients" : "", rest);
-	stop_when_settled(c);
+	hooks->settled(hooks->arg);
 	finish_upgrade(u, !lost);
 }
 
-/* Returns a part that the follower describes, for free(3), or NULL when memory
- * is short. */
+/* Returns a part that the layers above describe, for free(3), or NULL when
+ * memory is short. */
 static char *
-collect_part(struct control *c, enum handed_part part)
+collect_part(const struct lineage *lineage, enum handed_part part)
 {
 	struct text_out out;
 
 	if (!text_out_open_secret(&out))
 		return NULL;
-	if (c->follower.describe)
-		c->follower.describe(c->follower.arg, part, out.stream);
+	lineage->hooks.describe(lineage->hooks.arg, part, out.stream);
 	return text_out_close(&out) ? out.text : NULL;
 }
 
@@ -225,7 +229,7 @@ collect_part(struct control *c, enum handed_part part)
 static void
 add_past(struct upgrade *u)
 {
-	char *past = collect_part(u->control, HANDED_PAST), *both;
+	char *past = collect_part(u->lineage, HANDED_PAST), *both;
 
 	if (past && asprintf(&both, "%s%s", u->later, past) >= 0) {
 		free(u->later);
@@ -241,9 +245,9 @@ commit_upgrade(struct upgrade *u)
 {
 	static const struct handover left = {
 	    .kind = HANDOVER_LEFT, .version = HANDOVER_VERSION};
-	struct control *c = u->control;
+	struct lineage *l = u->lineage;
 
-	if (c->phase != RUNNING) {
+	if (is_stopping(l)) {
 		fail_upgrade(u, UPGRADE_STOPS);
 		return;
 	}
@@ -251,19 +255,17 @@ commit_upgrade(struct upgrade *u)
 	add_past(u);
 	notify_close();
 	(void)handover_send(u->other.channel, &left);
-	if (c->follower.leave)
-		c->follower.leave(c->follower.arg);
-	stop_for_successor(c);
-	ev_io_stop(c->instance.loop, &u->io);
-	ev_child_stop(c->instance.loop, &u->child);
+	l->hooks.leave(l->hooks.arg);
+	ev_io_stop(l->instance->loop, &u->io);
+	ev_child_stop(l->instance->loop, &u->child);
 	timed_task_cancel(&u->deadline);
 	if (u->takes_sessions) {
-		c->lineage.successor = session_sender_new(&c->instance,
-		    &c->lineage, u->other.channel, u->later, on_settled, u);
+		l->successor = session_sender_new(
+		    l->instance, l, u->other.channel, u->later, on_settled, u);
 		u->later = NULL;
 		u->other.channel = -1;
 	}
-	if (!c->lineage.successor)
+	if (!l->successor)
 		on_settled(u, 0, false);
 }
 
@@ -291,8 +293,8 @@ send_handover(struct upgrade *u)
 		} else {
 			m.kind = HANDOVER_COMMIT;
 			snprintf(m.text, sizeof(m.text), "%" PRIu32 " %" PRIu32,
-			    proxy_numbers_end(&u->control->instance.proxy),
-			    proxy_sessions(&u->control->instance.proxy));
+			    proxy_numbers_end(&u->lineage->instance->proxy),
+			    proxy_sessions(&u->lineage->instance->proxy));
 		}
 		rc = handover_send(u->other.channel, &m);
 		if (rc != 0)
@@ -342,7 +344,7 @@ on_closed(struct upgrade *u)
 	static struct handover m;
 
 	if (u->other.is_child)
-		ev_io_stop(u->control->instance.loop, &u->io);
+		ev_io_stop(u->lineage->instance->loop, &u->io);
 	else if (!tells_failure(u, receive_answer(u, &m), &m))
 		fail_upgrade(u, "process %d has ended before it served",
 		    (int)u->other.pid);
@@ -489,10 +491,8 @@ on_upgrade_deadline(struct timed_task *task, uint64_t now_ms)
 static bool
 collect_changes(struct upgrade *u)
 {
-	struct control *c = u->control;
-
-	u->unsent = u->commands = collect_part(c, HANDED_COMMANDS);
-	u->later = collect_part(c, HANDED_LATER);
+	u->unsent = u->commands = collect_part(u->lineage, HANDED_COMMANDS);
+	u->later = collect_part(u->lineage, HANDED_LATER);
 	return u->commands && u->later;
 }
 
@@ -505,17 +505,27 @@ collect_all(struct upgrade *u, struct err *err)
 	       err_oom(err);
 }
 
-struct upgrade *
-upgrade_begin(struct control *control, const char *path, struct err *err)
+/* Returns why no upgrade can begin now, or NULL. */
+static const char *
+refusal_of(const struct lineage *lineage)
 {
-	struct control *c = control;
+	const struct upgrade_hooks *hooks = &lineage->hooks;
+
+	return lineage->upgrade                  ? "an upgrade is under way"
+	       : hooks->is_reloading(hooks->arg) ? "a reload is under way"
+	       : is_stopping(lineage)            ? UPGRADE_STOPS
+	                                         : NULL;
+}
+
+struct upgrade *
+upgrade_begin(struct lineage *lineage, const char *path, struct err *err)
+{
+	struct instance *instance = lineage->instance;
+	const char *refusal = refusal_of(lineage);
 	struct upgrade *u;
 
-	if (c->upgrade || c->reloading || c->phase != RUNNING) {
-		err_set(err, "%s; try again later",
-		    c->upgrade     ? "an upgrade is under way"
-		    : c->reloading ? "a reload is under way"
-		                   : "lfproxy is stopping");
+	if (refusal) {
+		err_set(err, "%s; try again later", refusal);
 		return NULL;
 	}
 	u = calloc(1, sizeof(*u));
@@ -523,26 +533,25 @@ upgrade_begin(struct control *control, const char *path, struct err *err)
 		err_oom(err);
 		return NULL;
 	}
-	u->control = c;
+	u->lineage = lineage;
 	u->refs = 2; /* one is the control thread's, until done */
 	u->other.channel = u->unconfirmed = -1;
 	ev_init(&u->io, upgrade_on_channel);
 	ev_init(&u->child, on_child);
-	timed_task_init(&u->deadline, &c->instance.timer, on_upgrade_deadline);
-	timed_task_init(
-	    &u->confirmation, &c->instance.timer, await_confirmation);
+	timed_task_init(&u->deadline, &instance->timer, on_upgrade_deadline);
+	timed_task_init(&u->confirmation, &instance->timer, await_confirmation);
 	if (!collect_all(u, err) || !upgrade_reach(&u->other, path, err)) {
 		stop_watching(u);
 		free(u);
 		return NULL;
 	}
-	c->upgrade = u;
+	lineage->upgrade = u;
 	u->io.data = u->child.data = u;
 	ev_io_set(&u->io, u->other.channel, EV_READ | EV_WRITE);
-	ev_io_start(c->instance.loop, &u->io);
+	ev_io_start(instance->loop, &u->io);
 	if (u->other.is_child) {
 		ev_child_set(&u->child, u->other.pid, 0);
-		ev_child_start(c->instance.loop, &u->child);
+		ev_child_start(instance->loop, &u->child);
 	}
 	timed_task_schedule(&u->deadline, clock_now_ms() + UPGRADE_WAIT_MS);
 	return u;
@@ -569,18 +578,18 @@ upgrade_unref(struct upgrade *upgrade)
 }
 
 void
-upgrade_stop(struct control *control)
+upgrade_stop(struct lineage *lineage)
 {
-	struct upgrade *u = control->upgrade;
+	struct upgrade *u = lineage->upgrade;
 
 	if (u && u->state != UPGRADE_LEFT)
 		fail_upgrade(u, UPGRADE_STOPS);
 }
 
 void
-upgrade_fini(struct control *control)
+upgrade_fini(struct lineage *lineage)
 {
-	if (control->upgrade && control->upgrade->state == UPGRADE_LEFT)
-		finish_upgrade(control->upgrade, true);
-	upgrade_stop(control);
+	if (lineage->upgrade && lineage->upgrade->state == UPGRADE_LEFT)
+		finish_upgrade(lineage->upgrade, true);
+	upgrade_stop(lineage);
 }

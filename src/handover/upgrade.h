@@ -11,13 +11,47 @@
  * files stay, and drains as after SIGTERM.  The successor is the main one
  * of the service by then.
  */
-#ifndef LIVE_UPGRADE_H
-#define LIVE_UPGRADE_H
+#ifndef HANDOVER_UPGRADE_H
+#define HANDOVER_UPGRADE_H
 
-#include "live/control.h"
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "net/addr.h"
+
+struct lineage;
 
 /* How long the successor may take to serve. */
 #define UPGRADE_WAIT_MS 30000
+
+/* The parts of what an upgrade passes on (commands/records.h), in order. */
+enum handed_part {
+	HANDED_COMMANDS, /* commands, before the successor serves */
+	HANDED_LATER,    /* lines of later.h about these; written with them */
+	HANDED_PAST, /* lines of later.h, written when this process leaves */
+	HANDED_MESSAGES, /* what session_sender.h sends as it changes */
+};
+
+/* The parts of an upgrade that the layers above have. */
+struct upgrade_hooks {
+	/* Returns whether a reload is under way. */
+	bool (*is_reloading)(void *arg);
+	/* Returns whether a signal has asked lfproxy to stop. */
+	bool (*is_stopping)(void *arg);
+	/* Passes each listening socket to `add`, with the address as it is
+	 * configured. */
+	void (*report)(void *arg,
+	    void (*add)(void *to, const struct addr *asked, int fd), void *to);
+	/* Writes a part of what the successor gets, but for HANDED_MESSAGES. */
+	void (*describe)(void *arg, enum handed_part part, FILE *out);
+	/* Closes the listening sockets, which the successor has now, without
+	 * removing files.  Ends no session before `settled`, which follows. */
+	void (*leave)(void *arg);
+	/* The sessions that could leave have left: drains the rest. */
+	void (*settled)(void *arg);
+	void *arg;
+};
 
 /* An upgrade that was begun. */
 struct upgrade;
@@ -33,7 +67,7 @@ struct upgrade_result {
  * with err set if it cannot begin.  Caller calls upgrade_unref, at any time.
  * Control thread. */
 struct upgrade *upgrade_begin(
-    struct control *control, const char *path, struct err *err);
+    struct lineage *lineage, const char *path, struct err *err);
 
 /* Calls done once with the result, on the control thread. */
 void upgrade_when_done(
@@ -47,9 +81,9 @@ void upgrade_unref(struct upgrade *upgrade);
 
 /* Gives up an upgrade that is under way, unless the successor serves
  * already: a signal has asked lfproxy to stop. */
-void upgrade_stop(struct control *control);
+void upgrade_stop(struct lineage *lineage);
 
 /* Gives up an upgrade that is under way: at the end of the process. */
-void upgrade_fini(struct control *control);
+void upgrade_fini(struct lineage *lineage);
 
 #endif
