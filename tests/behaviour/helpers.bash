@@ -136,16 +136,17 @@ wait_for() {
 
 # tries N COMMAND...: what is promised in time, or at a pace, holds in one of N
 # tries: a machine that stalls, or that others use, may spoil some.  COMMAND
-# returns 1 when it was too slow, 2 when something is wrong at any pace.
+# returns 1 when it was too slow, 2 when something is wrong at any pace.  The
+# counter is not i, which traces of bats change.
 tries() {
-	local n=$1 i rc
+	local n=$1 tried rc
 
 	shift
-	for ((i = 1; i <= n; i++)); do
+	for ((tried = 1; tried <= n; tried++)); do
 		rc=0
 		"$@" || rc=$?
 		[ $rc -eq 1 ] || return $rc
-		echo "try $i was too slow: $*"
+		echo "try $tried was too slow: $*"
 	done
 	return 1
 }

@@ -8,6 +8,7 @@ so many questions a second over UDP, one after the other.  Lines:
   NAME [ttl=N] ADDRESS...      A and AAAA records
   NAME [ttl=N] srv PRIORITY WEIGHT PORT TARGET    one of its SRV records
   NAME none | empty | silent | servfail | refused
+  NAME late N ADDRESS...       no answer to the first N questions of this file
   NAME garbage                 bytes that are no message
   NAME short                   a message that is cut off
   NAME loop                    names that are compressed in a circle
@@ -61,7 +62,7 @@ class Server:
     def __init__(self, path):
         self.path = path
         self.asked = open(path + ".asked", "a", encoding="ascii")
-        self.rules, self.read = {}, None
+        self.rules, self.read, self.questions = {}, None, 0
 
     def read_rules(self):
         """Reads the file if it is another one."""
@@ -69,7 +70,7 @@ class Server:
         read = stat.st_ino, stat.st_mtime_ns, stat.st_size
         if read == self.read:
             return
-        self.rules, self.read = {}, read
+        self.rules, self.read, self.questions = {}, read, 0
         with open(self.path, encoding="ascii") as lines:
             for line in lines:
                 words = line.split()
@@ -136,6 +137,11 @@ class Server:
         print(name, kind, "tcp" if tcp else "udp", file=self.asked, flush=True)
         rules = self.rules_of(name)
         word, words = rules[0][1][0], rules[0][1][1:]
+        if word == "late":
+            self.questions += 1
+            if self.questions <= int(words[0]):
+                return []
+            rules = [(60, words[1:])]
         if word == "silent":
             return []
         if word == "garbage":

@@ -224,3 +224,22 @@ put_names() {
 	echo "$1" >"$T/names.new"
 	mv "$T/names.new" "$T/names"
 }
+
+# late_names: an upgrade whose successor is not answered its first question for the
+# name db; it waits two seconds for the answer.  Returns 1 if the machine was too
+# busy for that, so that session c of server s stayed: all has ended then.
+late_names() {
+	local asked
+
+	put_names 'db late 1 127.0.0.1'
+	asked=$(wc -l <"$T/names.asked")
+	run -0 ctl upgrade || return 2
+	[ "$(wc -l <"$T/names.asked")" -gt $((asked + 1)) ] ||
+	    fail "asked once: $(cat "$T/names.asked")" || return 2
+	LFPROXY_PID=$(pid_now)
+	[[ $output != *" and 1 session" ]] || return 0
+	echo "$output"
+	signal s USR1
+	finish c 30 && stop_newest && end s && end names || return 2
+	return 1
+}
