@@ -53,6 +53,11 @@ check_hash(const struct backend_spec *b, struct err_list *errors)
 	              (b->sticky == STICKY_OFF || key == BALANCE_KEY_CLIENT),
 	    b, errors, "[backend %s]: hash_key needs balance = hash%s", b->name,
 	    key == BALANCE_KEY_CLIENT ? "" : ", or sticky = stay");
+	REFUSE_IF(b->sticky == STICKY_OFF &&
+	              (b->sticky_expire_ms > 0 ||
+	                  b->sticky_size != STICKY_SIZE_DEFAULT),
+	    b, errors, "[backend %s]: %s needs sticky = stay", b->name,
+	    b->sticky_expire_ms > 0 ? "sticky_expire" : "sticky_size");
 	REFUSE_IF(factor > 0 && key == BALANCE_KEY_NONE, b, errors,
 	    "[backend %s]: hash_balance_factor needs balance = hash or source",
 	    b->name);

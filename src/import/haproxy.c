@@ -227,7 +227,10 @@ lose_section(struct hap_file *file, const struct hap_section *section)
 	        ? "no mail is sent; watch /metrics or `lfproxyctl show events`"
 	    : is_kind(section, "program")
 	        ? "let the service manager start other programs"
-	    : is_kind(section, "ring") || is_kind(section, "log-forward")
+	    : is_kind(section, "ring")
+	        ? "lines go to one server by plain TCP; write log = "
+	          "syslog=tcp:ADDRESS for each server"
+	    : is_kind(section, "log-forward")
 	        ? "logs go to files and syslog: log = TARGET"
 	        : "HTTP is not looked into";
 

@@ -19,6 +19,7 @@ struct criterion {
 	const char *operator; /* gt, ge, eq, lt, le; or NULL */
 	struct words values;
 	const char *lost_file; /* of -f, that was not read; or NULL */
+	bool has_file;         /* -f named a file, which may be empty */
 };
 
 /* The kinds of test, by the criterion's name without its ending. */
@@ -86,11 +87,20 @@ hap_is_list(const char *value)
 	return strncmp(value, "list:", 5) == 0;
 }
 
-/* Returns whether every line of the file is a range as a [list] writes it. */
+/* Returns whether HAProxy compares clients of IPv4 with the range of IPv6, as
+ * the addresses ::ffff:0:0/96. */
+static bool
+has_mapped(struct arena *arena, const char *range)
+{
+	return strchr(range, ':') &&
+	       value_range_covers(arena, range, "::ffff:0.0.0.0/96");
+}
+
+/* Returns whether every line of the file is a range as a [list] writes it, and
+ * as HAProxy understands it. */
 static bool
 is_list_file(struct arena *arena, const char *text)
 {
-	struct words lines = {.n = 0};
 	char *rest = arena_printf(arena, "%s", text), *line;
 	const char *range, *slash;
 
@@ -99,12 +109,12 @@ is_list_file(struct arena *arena, const char *text)
 		line[strcspn(line, " \t#")] = '\0';
 		slash = strchr(line, '/');
 		if (*line && (!value_range(arena, line, &range) ||
+		                 (strchr(line, ':') && !strchr(range, ':')) ||
+		                 has_mapped(arena, range) ||
 		                 (slash && strchr(slash, '.'))))
 			return false;
-		if (*line)
-			words_add(arena, &lines, line);
 	}
-	return lines.n > 0;
+	return true;
 }
 
 /* Returns the name of the [list] that follows the file, as HAProxy's commands
@@ -142,9 +152,10 @@ add_file_values(struct criterion *c, const char *path)
 		c->lost_file = path;
 		return;
 	}
+	c->has_file = true;
 	kind = kind_of_name(c->name, c->name_len);
 	if ((kind == TEST_SRC || kind == TEST_DST) &&
-	    is_list_file(arena, text)) {
+	    doc_word(c->proxy->file->doc, path) && is_list_file(arena, text)) {
 		words_add(arena, &c->values,
 		    arena_printf(
 		        arena, "list:%s", list_of_file(c->proxy->file, path)));
@@ -235,6 +246,9 @@ read_ranges(struct criterion *c, enum test_kind kind)
 			return other("write the address instead of a name");
 		if (!words_has(&test.values, range))
 			words_add(arena, &test.values, range);
+		if (has_mapped(arena, range) &&
+		    !words_has(&test.values, "0.0.0.0/0"))
+			words_add(arena, &test.values, "0.0.0.0/0");
 	}
 	return test.values.n > 0 ? test : other("an address is missing");
 }
@@ -387,6 +401,9 @@ hap_read_test(struct hap_proxy *proxy, const struct hap_line *line,
 	if (c.lost_file)
 		return other(arena_printf(
 		    &proxy->file->doc->arena, "%s was not read", c.lost_file));
+	/* Nothing is in an empty file. */
+	if (c.has_file && c.values.n == 0)
+		return (struct hap_test){.kind = TEST_FALSE};
 	kind = kind_of_name(c.name, c.name_len);
 	switch (kind) {
 	case TEST_SRC:

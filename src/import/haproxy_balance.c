@@ -50,17 +50,47 @@ write_hash(struct hap_proxy *proxy, const char *key)
 	doc_key(doc, proxy->be, "hash_key", "%s", key);
 }
 
-/* Returns the line that says what a client sticks to, or NULL. */
+static bool
+looks_up(const struct hap_line *line)
+{
+	return hap_begins(line, 0, "stick on") ||
+	       hap_begins(line, 0, "stick match");
+}
+
+static bool
+stores(const struct hap_line *line)
+{
+	return hap_begins(line, 0, "stick on") ||
+	       hap_begins(line, 0, "stick store-request") ||
+	       hap_begins(line, 0, "stick store-response");
+}
+
+/* Returns whether some line stores what this one looks up. */
+static bool
+is_stored(const struct hap_proxy *proxy, const struct hap_line *line)
+{
+	for (size_t i = 0; i < proxy->lines.n; i++) {
+		const struct hap_line *other = &proxy->lines.all[i];
+
+		if (!other->reason && stores(other) &&
+		    strcmp(hap_word(other, 2), hap_word(line, 2)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Returns the line that says what a client sticks to, or NULL.  A client sticks
+ * to what one line stores and the same or another one looks up. */
 static const struct hap_line *
 stick_line(const struct hap_proxy *proxy)
 {
-	static const char *const words[] = {
-	    "stick on", "stick match", "stick store-request"};
-	const struct hap_line *line = NULL;
+	for (size_t i = proxy->lines.n; i-- > 0;) {
+		const struct hap_line *line = &proxy->lines.all[i];
 
-	for (size_t i = 0; i < 3 && !line; i++)
-		line = hap_find(proxy, words[i]);
-	return line;
+		if (!line->reason && looks_up(line) && is_stored(proxy, line))
+			return line;
+	}
+	return NULL;
 }
 
 /* Returns whether some converter behind the sample changes the value: names are
@@ -147,6 +177,15 @@ write_stick(struct hap_proxy *proxy, const struct hap_line *line)
 	const char *sample = hap_word(line, 2), *key = hash_key_of(sample);
 
 	(void)hap_word(line, 1);
+	if (!first) {
+		hap_lost(proxy->file, proxy->be, line,
+		    hap_find(proxy, "stick store-response") ? LOSS_CLIENTS
+		                                            : LOSS_OPERATORS,
+		    looks_up(line) ? "no line stores this, so no client sticks"
+		                   : "no line looks this up, so no client "
+		                     "sticks");
+		return;
+	}
 	if (first != line) {
 		if (strcmp(sample, hap_word(first, 2)) != 0)
 			hap_lost(proxy->file, proxy->be, line, LOSS_CLIENTS,
@@ -244,10 +283,14 @@ write_stick_table(struct hap_proxy *proxy, const struct hap_line *line,
 		return;
 	if (strcmp(word, "size") == 0) {
 		n = strtoull(value, &end, 10);
+		n = n < STICKY_SIZE_MAX + 1 ? n : STICKY_SIZE_MAX + 1;
 		n <<= *end == 'k'   ? 10
 		      : *end == 'm' ? 20
 		      : *end == 'g' ? 30
 		                    : 0;
+		if (n > STICKY_SIZE_MAX)
+			hap_lost(proxy->file, proxy->be, line, LOSS_CLIENTS,
+			    "%u choices are kept", STICKY_SIZE_MAX);
 		if (n > 0)
 			doc_key(doc, proxy->be, "sticky_size", "%u",
 			    n > STICKY_SIZE_MAX ? STICKY_SIZE_MAX

@@ -174,6 +174,13 @@ hap_bind(struct hap_proxy *proxy, const struct hap_line *line)
 	char *rest = NULL;
 
 	read_options(&bind, 2);
+	if (bind.tls.on && !bind.tls.first_cert) {
+		report_tls(&bind);
+		hap_lost(proxy->file, proxy->fe, line, LOSS_CLIENTS,
+		    "left out: there is no certificate; write tls=NAME behind "
+		    "the address and a [tls NAME]");
+		return;
+	}
 	if (bind.tls.on)
 		haproxy_add_option(&bind, "tls",
 		    hap_tls_section(proxy->file, &bind.tls, true, proxy->name));

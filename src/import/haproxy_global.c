@@ -51,10 +51,12 @@ stats_socket(struct hap_file *file, const struct hap_line *line)
 	}
 	path =
 	    address && strncmp(address, "unix:", 5) == 0 ? address + 5 : NULL;
-	if (!path && (!address || (strncmp(address, "127.", 4) != 0 &&
-	                              strncmp(address, "[::1]", 5) != 0))) {
+	if ((path && !doc_word(file->doc, path)) ||
+	    (!path && (!address || (strncmp(address, "127.", 4) != 0 &&
+	                               strncmp(address, "[::1]", 5) != 0)))) {
 		hap_lost(file, file->global, line, LOSS_OPERATORS,
-		    "an admin socket is a path or a loopback address; write "
+		    "an admin socket is a path without blanks or a loopback "
+		    "address; write "
 		    "admin = 127.0.0.1:PORT, or admin = PATH");
 		return;
 	}

@@ -173,7 +173,10 @@ condition_of(
 		value = key;
 	else if ((subject == ABOUT_SRC || subject == ABOUT_DST) &&
 	         (geo || !strchr(key, '/')))
-		value = value_range(arena, key, &value) ? value : NULL;
+		value = value_range(arena, key, &value) &&
+		                !strchr(key, ':') == !strchr(value, ':')
+		            ? value
+		            : NULL;
 	if (!value || strchr(value, ','))
 		return NULL;
 	return arena_printf(arena, " %s=%s",

@@ -207,7 +207,8 @@ nginx_put_access(struct server_block *server)
 			range = "all";
 		else if (strcmp(word, "unix:") == 0)
 			range = "unix";
-		else if (!value_range(&file->doc->arena, word, &range))
+		else if (!value_range(&file->doc->arena, word, &range) ||
+		         (strchr(word, ':') && !strchr(range, ':')))
 			range = NULL;
 		if (range)
 			doc_key(file->doc, server->section, ngx_word(item, 0),

@@ -242,6 +242,15 @@ range_bits(const char *slash, int family)
 	return mask_bits(mask, family == AF_INET ? 4 : 16);
 }
 
+/* Returns whether the range is within ::ffff:0:0/96, IPv4 in IPv6. */
+static bool
+is_mapped(const unsigned char *bytes, int bits)
+{
+	static const unsigned char prefix[12] = {[10] = 0xff, [11] = 0xff};
+
+	return bits >= 96 && memcmp(bytes, prefix, sizeof(prefix)) == 0;
+}
+
 bool
 value_range(struct arena *arena, const char *s, const char **ret_range)
 {
@@ -264,6 +273,12 @@ value_range(struct arena *arena, const char *s, const char **ret_range)
 	most = family == AF_INET ? 32 : 128;
 	for (int i = bits; i < most; i++)
 		bytes[i / 8] &= (unsigned char)~(0x80 >> i % 8);
+	if (family == AF_INET6 && is_mapped(bytes, bits)) {
+		family = AF_INET;
+		memmove(bytes, bytes + 12, 4);
+		bits -= 96;
+		most = 32;
+	}
 	inet_ntop(family, bytes, text, sizeof(text));
 	*ret_range = bits == most ? arena_printf(arena, "%s", text)
 	                          : arena_printf(arena, "%s/%d", text, bits);

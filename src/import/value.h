@@ -62,7 +62,8 @@ const char *value_duration(
 const char *value_rate(struct arena *arena, uint64_t count, uint64_t period_ms);
 
 /* Returns whether s is an IPv4 or IPv6 address, or a range (A/BITS or A/MASK).
- * *ret_range is the range as lfproxy writes it, with the host bits zero. */
+ * *ret_range is the range as lfproxy writes it, with the host bits
+ * zero; IPv4 in IPv6 (::ffff:192.0.2.1) is written as IPv4. */
 bool value_range(struct arena *arena, const char *s, const char **ret_range);
 
 /* Returns whether the range `outer` has all addresses of `inner`.  Both are as

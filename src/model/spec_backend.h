@@ -28,6 +28,9 @@ enum hash_key {
 /* Whether a source stays at the server that it has chosen last. */
 enum sticky { STICKY_OFF, STICKY_STAY };
 
+/* The default of sticky_size, as the table of keys has it. */
+#define STICKY_SIZE_DEFAULT 100000
+
 /* The failures of sessions that count as failed checks, and those that count
  * for an ejection.  A client can cause resets by what it sends. */
 enum observe { OBSERVE_OFF, OBSERVE_CONNECT, OBSERVE_RESET };

@@ -6,66 +6,10 @@
 # bats file_tags=onethread
 
 load helpers
-
-CTL=$BUILD/lfproxyctl
+load importrows
 
 setup_file() {
 	"$ROOT/scripts/make-test-certs" "$BATS_FILE_TMPDIR/tls"
-}
-
-# convert KIND STATUS: standard input, whose result is valid and has the exit
-# status; it is $output then.
-convert() {
-	mkdir -p "$T/$1"
-	sed "s|@DIR@|$BATS_FILE_TMPDIR/tls|g" >"$T/$1/in.cfg"
-	run --separate-stderr "$CTL" import "$1" "$T/$1/in.cfg"
-	printf '%s\n' "$output" >"$T/$1/out.ini"
-	equal "the status of $(cat "$T/$1/in.cfg") as $output $stderr" "$2" \
-	    "$status"
-	"$LFPROXY" -t -c "$T/$1/out.ini" || fail "$output"
-}
-
-# haproxy STATUS BACKEND [FRONTEND [GLOBAL]]: a proxy with these lines.
-haproxy() {
-	convert haproxy "$1" <<-END
-		global
-		$(printf ' %b' "${4:-log stdout local0}")
-		defaults
-		 mode tcp
-		 timeout client 1m
-		 timeout server 1m
-		 timeout connect 5s
-		frontend f
-		 bind 127.0.0.1:7000
-		$(printf ' %b' "${3:-option tcplog}")
-		 default_backend b
-		backend b
-		$(printf ' %b' "$2")
-	END
-}
-
-# has LINE...: the result has each of the lines.
-has() {
-	local line
-
-	for line; do
-		grep -qxF -- "$line" <<<"$output" ||
-			fail "no line '$line' in $output"
-	done
-}
-
-# lacks PATTERN: no line of the result matches.
-lacks() {
-	! grep -- "$1" <<<"$output" || fail "a line $1 in $output"
-}
-
-# says TEXT...: the result has each of the texts.
-says() {
-	local text
-
-	for text; do
-		[[ $output == *"$text"* ]] || fail "no '$text' in $output"
-	done
 }
 
 @test "importrows: check-ssl checks over TLS servers whose sessions have none" {
@@ -141,6 +85,52 @@ says() {
 	says "CLIENTS: clients are told apart by one value"
 }
 
+@test "importrows: clients stick to what is stored and looked up" {
+	haproxy 0 'stick-table type ip size 9k\n stick match src\n server a 10.0.0.1:80'
+	says "no line stores this, so no client sticks"
+	lacks '^sticky'
+	haproxy 0 'stick-table type ip size 9k\n stick match src\n stick store-request dst\n server a 10.0.0.1:80'
+	says "no line stores this" "no line looks this up"
+	lacks '^sticky'
+	haproxy 1 'stick-table type ip size 9k\n stick match src\n stick match dst\n stick store-request src\n server a 10.0.0.1:80'
+	has "sticky = stay"
+	lacks '^hash_key'
+	haproxy 1 'stick-table type ip size 17m\n stick on src\n server a 10.0.0.1:80'
+	has "sticky_size = 16777216"
+	says "CLIENTS: 16777216 choices are kept"
+	run -78 "$LFPROXY" -t -c <(sed '/^sticky = /d' "$T/haproxy/out.ini")
+	[[ $output == *"sticky_size needs sticky = stay"* ]] || fail "$output"
+}
+
+@test "importrows: IPv4 in IPv6 is IPv4 for HAProxy, and nothing for nginx" {
+	printf '::ffff:10.0.0.1\n' >"$T/mapped.lst"
+	haproxy 0 'server a 10.0.0.1:80' "tcp-request connection reject if { src ::ffff:10.0.0.0/104 }\n tcp-request connection reject if { src -f $T/mapped.lst }\n tcp-request connection reject if { src ::/0 }"
+	has "deny = 10.0.0.0/8" "deny = 10.0.0.1" "deny = ::/0 0.0.0.0/0"
+	nginx 1 "$FULL server { listen 7000; allow ::ffff:10.0.0.1; deny all; proxy_pass 10.0.0.1:80; }"
+	lacks '^allow'
+	nginx 1 "$FULL geo \$b { ::ffff:10.0.0.1 10.0.0.1:80; default 10.0.0.2:80; } server { listen 7000; proxy_pass \$b; }"
+	lacks 'src='
+}
+
+@test "importrows: paths with blanks give a file that is valid" {
+	mkdir "$T/my dir"
+	printf '10.0.0.0/8\n' >"$T/my dir/bad.lst"
+	haproxy 0 'server a 10.0.0.1:80' "tcp-request connection reject if { src -f \"$T/my dir/bad.lst\" }" \
+	    "stats socket \"$T/my dir/admin\" level admin"
+	has "deny = 10.0.0.0/8"
+	says "an admin socket is a path without blanks"
+	haproxy 1 'server a 10.0.0.1:80' "bind 127.0.0.1:7001 ssl crt \"$T/my dir/rsa.pem\""
+	says "CLIENTS: left out: there is no certificate"
+}
+
+@test "importrows: nothing is in an empty file" {
+	: >"$T/empty.lst"
+	haproxy 0 'server a 10.0.0.1:80' "tcp-request connection reject if { src -f $T/empty.lst }"
+	has "deny = list:empty.lst" "file = $T/empty.lst"
+	haproxy 0 'server a 10.0.0.1:80\nbackend c\n server c 10.0.0.3:80' "use_backend c if { req.ssl_sni -f $T/empty.lst }"
+	lacks '^sni'
+}
+
 @test "importrows: a rate counts refused connections" {
 	haproxy 0 'server a 10.0.0.1:80' 'stick-table type ip size 1m expire 30m store conn_rate(10s)\n tcp-request connection track-sc0 src\n tcp-request connection reject if { sc0_conn_rate gt 5 }'
 	has "limit = rate=30/m burst=5 count=all prefix6=128"
@@ -199,18 +189,6 @@ says() {
 	END
 	equal "reports" 1 "$(grep -c 'SERVERS: the check reads' <<<"$output")"
 }
-
-# nginx STATUS STREAM: a stream block with these lines.
-nginx() {
-	convert nginx "$1" <<-END
-		events {}
-		stream {
-		$(printf '%b' "$2")
-		}
-	END
-}
-
-FULL='proxy_half_close on; '
 
 @test "importrows: one side of nginx that finishes ends both" {
 	nginx 0 'server { listen 7000; proxy_pass 10.0.0.1:80; } server { listen 7001; proxy_half_close on; proxy_pass 10.0.0.1:80; }'
@@ -468,6 +446,8 @@ import_quickly() {
 	has "log = syslog=tcp:10.0.0.9:6514 rfc=5424 facility=local7" \
 	    "log_messages = syslog=tcp:10.0.0.9:6514 rfc=5424 facility=local7"
 	lacks 'differ'
+	haproxy 0 'server a 10.0.0.1:80\nring logs\n server s 10.0.0.9:6514\n server t 10.0.0.8:6514' '' 'log ring@logs local7'
+	says "lines go to one server by plain TCP"
 	haproxy 0 'server a 10.0.0.1:80\nring logs\n server s logs.test:6514' '' 'log ring@logs local7'
 	has "log = syslog=tcp:logs.test:6514 facility=local7"
 	says "octet counting"
@@ -513,6 +493,7 @@ import_quickly() {
 		frontend a
 		 mode tcp
 		 bind 127.0.0.1:7000 ssl crt-list $T/shadow
+		 bind 127.0.0.1:7001
 		 acl x req.ssl_alpn -f $T/shadow
 		 acl y req.ssl_sni -f $T/shadow
 		 acl z src -f $T/shadow
