@@ -29,9 +29,10 @@ B           := build/$(MODE)
 # includes with this table.  A unit test links only its own layer and those below,
 # so an upward call is a link error as well.
 LAYERS      := import admin http commands stats live settings servers orders handover listeners pools sets watch process \
-	proxy config check balance model lf resolve acl tls loop net base
+	proxy config check balance model lf resolve acl tls loop net vocabulary base
 below        = $(filter $(1) $(foreach f,$(1),$(BELOW_$(f))),$(LAYERS))
 BELOW_base  :=
+BELOW_vocabulary := base
 BELOW_net   := base
 BELOW_loop  := $(call below,net)
 BELOW_acl   := $(call below,net)
@@ -41,7 +42,7 @@ BELOW_lf    := base
 BELOW_model := $(call below,lf resolve acl)
 BELOW_balance := $(call below,model)
 BELOW_check   := $(call below,model)
-BELOW_config  := $(call below,check balance)
+BELOW_config  := $(call below,check balance vocabulary)
 BELOW_proxy   := $(call below,model)
 BELOW_process := $(call below,config)
 BELOW_watch   := $(call below,config)
@@ -58,7 +59,7 @@ BELOW_commands := $(call below,stats settings)
 BELOW_http    := $(call below,commands)
 BELOW_admin   := $(call below,commands)
 BELOW_lfproxy := $(call below,admin http)
-BELOW_import  := base
+BELOW_import  := $(call below,vocabulary)
 BELOW_ctl     := $(call below,import net)
 
 # The number of objects of one folder that may call each other in a circle, and

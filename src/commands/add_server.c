@@ -76,7 +76,6 @@ static void
 answer_added(const struct call *call, struct server_words *words)
 {
 	const char *server = call_arg(call, 0);
-	const char *text;
 
 	call_say(call, SEVERITY_INFO, "New server registered.");
 	if (words->unchecked)
@@ -85,8 +84,9 @@ answer_added(const struct call *call, struct server_words *words)
 	if (words->unasked)
 		warn_missing(
 		    call, server, "agent", "agent-check", "enable agent");
-	while ((text = server_words_ignored(words)))
-		call_say(call, SEVERITY_WARNING, "%s", text);
+	for (size_t i = 0; i < words->ignored_n; i++)
+		call_say(call, SEVERITY_WARNING, "'%s' is ignored: %s.",
+		    words->ignored[i].word, words->ignored[i].reason);
 }
 
 static void

@@ -18,6 +18,7 @@
 #include "config/keys.h"
 #include "config/pool_text.h"
 #include "config/values.h"
+#include "vocabulary/match.h"
 
 struct build {
 	struct draft *draft;
@@ -45,7 +46,7 @@ report_section(struct build *b, const struct draft_section *s, const char *word)
 	    advice ? advice : list);
 	if (!advice)
 		meant = hint.near;
-	else if (hint_word_is_in(word, "listen, server, upstream"))
+	else if (match_word(word, "listen, server, upstream"))
 		meant = "backend";
 	return meant && name_table_find(all, meant, &kind)
 	           ? (enum section_kind)kind

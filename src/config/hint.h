@@ -41,9 +41,6 @@ const char *hint_text(struct hint *hint, const char *what);
 const char *hint_table(struct hint *hint, const char *word,
     const struct name_table *names, const char *what);
 
-/* Returns whether the word is in the list, as in `a, b, c`. */
-bool hint_word_is_in(const char *word, const char *list);
-
 /* The following functions return advice for words of HAProxy's and nginx's
  * configurations, to be put behind a semicolon: `write listen = ...`.  They
  * return NULL for a word that is not known. */

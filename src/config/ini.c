@@ -11,8 +11,8 @@
 
 #include "base/ensure.h"
 #include "config/expand.h"
-#include "config/hint.h"
 #include "config/ini_lines.h"
+#include "vocabulary/match.h"
 
 /* The longest key that is read.  A key and what stands for its value must fit
  * into inih's buffer of 200 bytes. */
@@ -232,7 +232,7 @@ is_one_of(const char *word, size_t len, const char *list)
 
 	memcpy(copy, word, len);
 	copy[len] = '\0';
-	return hint_word_is_in(copy, list);
+	return match_word(copy, list);
 }
 
 /* Returns whether the line is HAProxy's: `global`, `frontend web`. */

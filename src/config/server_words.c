@@ -7,115 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ensure.h"
 #include "base/printable.h"
 #include "base/text.h"
-#include "config/hint.h"
-
-enum takes { TAKES_NOTHING, TAKES_VALUE, TAKES_TIME, TAKES_ONE };
-
-/* HAProxy's words, and the file's words for the same. */
-static const struct word {
-	const char *theirs;
-	enum takes takes;
-	const char *ours;
-	const char *one; /* TAKES_ONE: the only value that it may have */
-} known[] = {
-    {"addr", TAKES_VALUE, "check_addr", NULL},
-    {"agent-addr", TAKES_VALUE, "agent_addr", NULL},
-    {"agent-check", TAKES_NOTHING, "agent=on", NULL},
-    {"agent-inter", TAKES_TIME, "agent_interval", NULL},
-    {"agent-port", TAKES_VALUE, "agent_port", NULL},
-    {"agent-send", TAKES_VALUE, "agent_send", NULL},
-    {"backup", TAKES_NOTHING, "backup", NULL},
-    {"check", TAKES_NOTHING, "check=on", NULL},
-    {"check-ssl", TAKES_NOTHING, "check_tls=on", NULL},
-    {"downinter", TAKES_TIME, "check_down_interval", NULL},
-    {"fall", TAKES_VALUE, "check_fall", NULL},
-    {"fastinter", TAKES_TIME, "check_fast_interval", NULL},
-    {"init-state", TAKES_VALUE, "check_init_state", NULL},
-    {"inter", TAKES_TIME, "check_interval", NULL},
-    {"interface", TAKES_VALUE, "interface", NULL},
-    {"maxconn", TAKES_VALUE, "maxconn", NULL},
-    {"no-backup", TAKES_NOTHING, "backup=off", NULL},
-    {"no-send-proxy", TAKES_NOTHING, "send_proxy=off", NULL},
-    {"no-send-proxy-v2", TAKES_NOTHING, "send_proxy=off", NULL},
-    {"no-tfo", TAKES_NOTHING, "tfo=off", NULL},
-    {"on-marked-down", TAKES_ONE, "on_down=close", "shutdown-sessions"},
-    {"on-marked-up", TAKES_ONE, "on_up=close_backup",
-        "shutdown-backup-sessions"},
-    {"port", TAKES_VALUE, "check_port", NULL},
-    {"rise", TAKES_VALUE, "check_rise", NULL},
-    {"send-proxy", TAKES_NOTHING, "send_proxy=v1", NULL},
-    {"send-proxy-v2", TAKES_NOTHING, "send_proxy=v2", NULL},
-    {"send-proxy-v2-ssl", TAKES_NOTHING, "send_proxy=v2-tls", NULL},
-    {"send-proxy-v2-ssl-cn", TAKES_NOTHING, "send_proxy=v2-tls", NULL},
-    {"slowstart", TAKES_TIME, "slow_start", NULL},
-    {"tfo", TAKES_NOTHING, "tfo=on", NULL},
-    {"track", TAKES_VALUE, "track", NULL},
-    {"weight", TAKES_VALUE, "weight", NULL},
-};
-
-/* Words that HAProxy accepts only in its file. */
-static const char never[] =
-    "cookie, init-addr, log-proto, max-reuse, namespace, no-agent-check, "
-    "no-check, no-check-send-proxy, no-check-ssl, no-ssl, non-stick, "
-    "redir, resolve-net, resolve-opts, resolve-prefer, resolvers, "
-    "socks4, stick, tcp-ut";
-
-/* Words that HAProxy accepts and for which lfproxy has no option. */
-static const struct {
-	const char *words, *why;
-} not_here[] = {
-    {"alpn, ca-file, ciphers, ciphersuites, crl-file, crt, "
-     "client-sigalgs, curves, force-sslv3, force-tlsv10, force-tlsv11, "
-     "force-tlsv12, force-tlsv13, no-tlsv10, no-tlsv11, no-tlsv12, "
-     "no-tlsv13, npn, sigalgs, sni, ssl, ssl-max-ver, ssl-min-ver, verify, "
-     "verifyhost",
-        "write tls=NAME for TLS with the server, as its [tls NAME] says"},
-    {"check-alpn, check-proto, check-sni, check-via-socks4, healthcheck",
-        "how servers are checked is their backend's (check =)"},
-    {"id", "a server gets the lowest id that is free"},
-    {"minconn", "maxconn does not depend on the load"},
-    {"hash-key", "the hash of a server's address or name is not a setting"},
-    {"proto", "it is about HTTP, and this is TCP"},
-    {"proxy-v2-options",
-        "the PROXY header has the name of TLS where it is known"},
-    {"usesrc", "it follows the address of source"},
-};
-
-/* Words without which clients and servers see the same sessions, so a server
- * is added without them.  value: a value follows.  The rows are at most 64. */
-#define OF_HTTP "idle connections are for HTTP, and this is TCP."
-#define OF_TLS  "the resumption of TLS sessions is not a setting of servers."
-static const struct {
-	const char *word;
-	bool value;
-	const char *text;
-} ignored[] = {
-#define IGNORED(word, value, why)                                              \
-	{                                                                      \
-		word, value, "'" word "' is ignored: " why                     \
-	}
-    IGNORED("allow-0rtt", false, "servers get no early data."),
-    IGNORED("check-pool-conn-name", true, OF_HTTP),
-    IGNORED("check-reuse-pool", false, OF_HTTP),
-    IGNORED("guid", true, "servers are named BACKEND/SERVER."),
-    IGNORED("idle-ping", true, OF_HTTP),
-    IGNORED("maxqueue", true,
-        "sessions queue for the backend, whose key maxqueue limits them."),
-    IGNORED("no-ssl-reuse", false, OF_TLS),
-    IGNORED("no-sslv3", false, "there is no SSLv3."),
-    IGNORED("no-tls-tickets", false, OF_TLS),
-    IGNORED("pool-conn-name", true, OF_HTTP),
-    IGNORED("pool-low-conn", true, OF_HTTP),
-    IGNORED("pool-max-conn", true, OF_HTTP),
-    IGNORED("pool-purge-delay", true, OF_HTTP),
-    IGNORED("shard", true, "it is for peers, which lfproxy does not have."),
-    IGNORED("strict-maxconn", false, "maxconn is always strict."),
-    IGNORED("tls-tickets", false, OF_TLS),
-    IGNORED("ws", true, "it is for HTTP, and this is TCP."),
-#undef IGNORED
-};
+#include "vocabulary/options.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -231,30 +126,32 @@ take_time(struct reading *r, const char *option)
 }
 
 static bool
-take_one(struct reading *r, const struct word *w)
+take_one(struct reading *r, const char *word, const struct option_words *row)
 {
 	const char *value = next(r);
 
-	if (strcmp(value, w->one) == 0)
-		return append_option(r, w->ours, NULL);
-	return err_set(r->err, "'%s' expects '%s' but got '%s'.", w->theirs,
-	    w->one, value);
+	if (strcmp(value, row->one) == 0)
+		return append_option(r, row->key, row->value);
+	return err_set(
+	    r->err, "'%s' expects '%s' but got '%s'.", word, row->one, value);
 }
 
 static bool
-take_known(struct reading *r, const struct word *w)
+take_known(struct reading *r, const char *word, const struct option_words *row)
 {
-	if (begins(w->theirs, "send-proxy-v2"))
+	if (begins(word, "send-proxy-v2"))
 		r->version = "v2";
-	switch (w->takes) {
+	switch (row->takes) {
 	case TAKES_NOTHING:
-		return append_option(r, w->ours, NULL);
-	case TAKES_VALUE:
-		return append_option(r, w->ours, next(r));
+		return append_option(
+		    r, row->key, *row->value ? row->value : NULL);
+	case TAKES_NUMBER:
+	case TAKES_TEXT:
+		return append_option(r, row->key, next(r));
 	case TAKES_TIME:
-		return take_time(r, w->ours);
+		return take_time(r, row->key);
 	case TAKES_ONE:
-		return take_one(r, w);
+		return take_one(r, word, row);
 	}
 	return false;
 }
@@ -284,47 +181,49 @@ is_tls_of_backend(const struct reading *r, const char *word)
 	return strcmp(word, "ssl") == 0 && tls->is_set && tls->value != TLS_OFF;
 }
 
-/* Returns whether the word is not possible here, with err set. */
+/* Takes a word that changes nothing here, with its value, which must not be
+ * missing. */
 static bool
-word_is_refused(struct reading *r, const char *word)
+take_ignored(
+    struct reading *r, const char *word, const struct option_words *row)
 {
-	if (hint_word_is_in(word, never))
-		return !err_set(r->err,
-		    "'%s' option is not accepted for dynamic server", word);
-	for (size_t i = 0; i < COUNT(not_here); i++)
-		if (hint_word_is_in(word, not_here[i].words))
-			return !err_set(r->err, "'%s' is not possible: %s",
-			    word, not_here[i].why);
-	return false;
-}
+	struct server_words *out = r->out;
+	size_t i = 0;
 
-/* Takes a word that changes nothing here, with its value.  Returns false for
- * other words, and for one whose value is missing. */
-static bool
-take_ignored(struct reading *r, const char *word)
-{
-	for (size_t i = 0; i < COUNT(ignored); i++) {
-		if (strcmp(word, ignored[i].word) != 0)
-			continue;
-		if (ignored[i].value && !*next(r))
-			return false;
-		r->out->ignored |= UINT64_C(1) << i;
-		return true;
+	if (row->takes != TAKES_NOTHING && !*next(r))
+		return err_set(r->err, "'%s' expects a value", word);
+	while (i < out->ignored_n && strcmp(out->ignored[i].word, word) != 0)
+		i++;
+	if (i == out->ignored_n) {
+		ENSURE(i < COUNT(out->ignored));
+		out->ignored[out->ignored_n++] =
+		    (struct ignored_word){word, row->reason};
 	}
-	return false;
+	return true;
 }
 
-const char *
-server_words_ignored(struct server_words *words)
+/* Takes a word as the table has it.  A word that is not there may be an option
+ * of the file, whose parser refuses an unknown one. */
+static bool
+take_by_table(struct reading *r, const char *word)
 {
-	_Static_assert(COUNT(ignored) <= 64, "a bit each");
+	const struct option_words *row = server_option_find(word);
 
-	for (size_t i = 0; i < COUNT(ignored); i++)
-		if (words->ignored & UINT64_C(1) << i) {
-			words->ignored &= ~(UINT64_C(1) << i);
-			return ignored[i].text;
-		}
-	return NULL;
+	switch (row ? row->dynamic : DYNAMIC_UNKNOWN) {
+	case DYNAMIC_TAKEN:
+		return take_known(r, word, row);
+	case DYNAMIC_IGNORED:
+		return take_ignored(r, word, row);
+	case DYNAMIC_NEVER:
+		return err_set(r->err,
+		    "'%s' option is not accepted for dynamic server", word);
+	case DYNAMIC_REFUSED:
+		return err_set(
+		    r->err, "'%s' is not possible: %s", word, row->advice);
+	case DYNAMIC_UNKNOWN:
+		break;
+	}
+	return append_option(r, word, NULL);
 }
 
 static bool
@@ -351,9 +250,6 @@ take_word(struct reading *r)
 	}
 	if (strcmp(word, "source") == 0)
 		return take_server_source(r);
-	for (size_t i = 0; i < COUNT(known); i++)
-		if (strcmp(word, known[i].theirs) == 0)
-			return take_known(r, &known[i]);
 	if (strcmp(word, "observe") == 0)
 		return take_common(r, word, "observe",
 		    b->observe == OBSERVE_CONNECT ? "layer4" : NULL);
@@ -362,13 +258,7 @@ take_word(struct reading *r)
 	snprintf(limit, sizeof(limit), "%u", b->error_limit);
 	if (strcmp(word, "error-limit") == 0)
 		return take_common(r, word, "error_limit", limit);
-	if (is_tls_of_backend(r, word))
-		return true;
-	if (take_ignored(r, word))
-		return true;
-	/* The word may be an option of the file, whose parser refuses an
-	 * unknown one. */
-	return !word_is_refused(r, word) && append_option(r, word, NULL);
+	return is_tls_of_backend(r, word) || take_by_table(r, word);
 }
 
 static bool

@@ -10,7 +10,7 @@
 #define CONFIG_SERVER_WORDS_H
 
 #include <stdbool.h>
-#include <stdint.h>
+#include <stddef.h>
 
 #include "base/err.h"
 #include "config/draft.h"
@@ -22,7 +22,11 @@ struct server_words {
 	/* The backend's servers have checks, or an agent, and this one has
 	 * none because the words do not say whether it has. */
 	bool unchecked, unasked;
-	uint64_t ignored; /* words without effect, see server_words_ignored */
+	struct ignored_word {
+		const char *word;   /* borrowed */
+		const char *reason; /* without a dot */
+	} ignored[24]; /* without effect, each once; the table has fewer */
+	size_t ignored_n;
 };
 
 /* Reads words: the address and what follows it, with NULL at the end.  As in
@@ -33,9 +37,5 @@ struct server_words {
 bool server_words_read(const struct backend_spec *backend, const char *name,
     char *const *words, struct server_words *ret_words,
     struct err *err) MUST_CHECK;
-
-/* Returns the text about an ignored word that comes first, and takes it out of
- * `ignored`; NULL: there is none. */
-const char *server_words_ignored(struct server_words *words);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "tls/groups.h"
 #include "tls/protocol.h"
+#include "vocabulary/match.h"
 
 /* -- files -- */
 
@@ -101,7 +102,7 @@ parse_tls_version(const struct value *v)
 	int *version = value_target(v);
 	size_t i;
 
-	if (hint_word_is_in(v->text, old_versions))
+	if (match_word(v->text, old_versions))
 		return value_fail(v,
 		    "'%s' is not supported: versions before TLS 1.2 are not "
 		    "secure (RFC 8996); allowed are 1.2, 1.3",

@@ -171,13 +171,6 @@ const char *hap_tls_section(
  * the keyword is unknown. */
 bool hap_report_keyword(struct hap_file *file, struct ini_section *section,
     const struct hap_line *line, bool http);
-/* Returns why an option of bind is lost, NULL for an unknown option, or "" if
- * nothing has to be reported. */
-const char *hap_bind_reason(
-    const char *option, enum loss *ret_loss, size_t *ret_arguments);
-/* Does the same for an option of server. */
-const char *hap_server_reason(
-    const char *option, enum loss *ret_loss, size_t *ret_arguments);
 
 /* Takes a line that all sections treat alike: comments, conditional blocks.
  * Keeps the comment at the end of another line for the lines that are made of

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "import/haproxy.h"
+#include "vocabulary/options.h"
 
 /* The options of one bind line. */
 struct bind_state {
@@ -70,21 +71,19 @@ lose_option(struct bind_state *bind, size_t *i)
 {
 	struct hap_file *file = bind->proxy->file;
 	const struct words *words = &bind->line->words;
-	size_t arguments = 0;
-	enum loss loss = LOSS_CLIENTS;
 	const char *word = words_get(words, *i);
-	const char *reason = hap_bind_reason(word, &loss, &arguments);
+	const struct option_words *row = listen_option_find(word);
+	bool known = row && row->reason;
 
-	if (!reason)
-		reason = "listen has no such option";
-	if (arguments > 0 && *i + 1 < words->n)
+	if (known && row->takes != TAKES_NOTHING && *i + 1 < words->n)
 		word = arena_printf(&file->doc->arena, "bind ... %s %s", word,
 		    words_get(words, ++*i));
 	else
 		word = arena_printf(&file->doc->arena, "bind ... %s", word);
-	if (*reason)
-		hap_lost_words(file, bind->proxy->fe, bind->line, loss, word,
-		    "%s", reason);
+	if (!known || row->loss != LOSS_NONE)
+		hap_lost_words(file, bind->proxy->fe, bind->line,
+		    known ? row->loss : LOSS_CLIENTS, word, "%s",
+		    known ? row->reason : "listen has no such option");
 }
 
 static void

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "import/haproxy.h"
+#include "vocabulary/options.h"
 
 /* The options of one server, in lfproxy's words. */
 struct server_state {
@@ -13,56 +14,6 @@ struct server_state {
 	struct hap_tls tls;
 	struct words keys, values; /* "" for a flag, NULL for none */
 	bool check, checked_over_tls, agent;
-};
-
-enum kind {
-	FLAG,   /* no argument; the value is fixed */
-	TEXT,   /* one argument, as it is */
-	NUMBER, /* one argument */
-	TIME,   /* one argument, a time */
-};
-
-static const struct server_word {
-	const char *word;
-	enum kind kind;
-	const char *key, *value;
-} server_words[] = {
-    {"weight", NUMBER, "weight", NULL},
-    {"maxconn", NUMBER, "maxconn", NULL},
-    {"backup", FLAG, "backup", ""},
-    {"no-backup", FLAG, "backup", "off"},
-    {"disabled", FLAG, "disabled", ""},
-    {"enabled", FLAG, "disabled", "off"},
-    {"inter", TIME, "check_interval", NULL},
-    {"fastinter", TIME, "check_fast_interval", NULL},
-    {"downinter", TIME, "check_down_interval", NULL},
-    {"fall", NUMBER, "check_fall", NULL},
-    {"rise", NUMBER, "check_rise", NULL},
-    {"port", NUMBER, "check_port", NULL},
-    {"addr", TEXT, "check_addr", NULL},
-    {"check-ssl", FLAG, "check_tls", "on"},
-    {"no-check-ssl", FLAG, "check_tls", "off"},
-    {"check-send-proxy", FLAG, "check_send_proxy", "v1"},
-    {"init-state", TEXT, "check_init_state", NULL},
-    {"agent-check", FLAG, "agent", "on"},
-    {"no-agent-check", FLAG, "agent", "off"},
-    {"agent-port", NUMBER, "agent_port", NULL},
-    {"agent-addr", TEXT, "agent_addr", NULL},
-    {"agent-inter", TIME, "agent_interval", NULL},
-    {"slowstart", TIME, "slow_start", NULL},
-    {"send-proxy", FLAG, "send_proxy", "v1"},
-    {"no-send-proxy", FLAG, "send_proxy", "off"},
-    {"send-proxy-v2", FLAG, "send_proxy", "v2"},
-    {"no-send-proxy-v2", FLAG, "send_proxy", "off"},
-    {"send-proxy-v2-ssl", FLAG, "send_proxy", "v2-tls"},
-    {"send-proxy-v2-ssl-cn", FLAG, "send_proxy", "v2-tls"},
-    {"tcp-ut", TIME, "user_timeout", NULL},
-    {"tfo", FLAG, "tfo", "on"},
-    {"no-tfo", FLAG, "tfo", "off"},
-    {"track", TEXT, "track", NULL},
-    {"resolve-prefer", TEXT, "resolve_prefer", NULL},
-    {"mss", NUMBER, "mss", NULL},
-    {"cc", TEXT, "congestion", NULL},
 };
 
 static void
@@ -94,7 +45,7 @@ lose_words(struct server_state *server, enum loss loss, const char *words,
 {
 	struct hap_proxy *proxy = server->proxy;
 
-	if (!*reason)
+	if (loss == LOSS_NONE)
 		return;
 	hap_lost_words(proxy->file, proxy->be, server->line, loss,
 	    arena_printf(&proxy->file->doc->arena, "%s %s ... %s",
@@ -102,54 +53,74 @@ lose_words(struct server_state *server, enum loss loss, const char *words,
 	    "%s", reason);
 }
 
+/* Returns the value of our option, or NULL if arg cannot be one. */
 static const char *
-take_value(struct server_state *server, const struct server_word *word,
+take_value(struct server_state *server, const struct option_words *row,
     const char *arg)
 {
 	struct arena *arena = &server->proxy->file->doc->arena;
-	bool slow = strcmp(word->key, "slow_start") == 0;
-	bool addr = strcmp(word->word, "addr") == 0;
+	bool slow = strcmp(row->key, "slow_start") == 0;
 	uint64_t number;
 
-	if (word->kind == FLAG)
-		return word->value;
-	if (word->kind == TIME)
+	switch (row->takes) {
+	case TAKES_NOTHING:
+		return row->value;
+	case TAKES_ONE:
+		return strcmp(arg, row->one) == 0 ? row->value : NULL;
+	case TAKES_TIME:
 		return value_haproxy_time(arg, &number)
 		           ? value_duration(arena, number, slow ? 1000 : 10,
 		                 86400ULL * 1000)
 		           : NULL;
-	if (word->kind == NUMBER && !strchr(arg, '$'))
-		return value_number(arg, &number) ? arg : NULL;
-	if (addr && !value_range(arena, arg, &arg))
-		return NULL;
+	case TAKES_NUMBER:
+		if (!strchr(arg, '$'))
+			return value_number(arg, &number) ? arg : NULL;
+		break;
+	case TAKES_TEXT:
+		if (strcmp(row->key, "check_addr") == 0 &&
+		    !value_range(arena, arg, &arg))
+			return NULL;
+	}
 	return doc_word(server->proxy->file->doc, arg);
 }
 
-/* Takes an option that is in the table.  Returns false for others. */
+/* Takes an option that has a counterpart, with row NULL none.  Returns false
+ * for others. */
 static bool
-take_plain(struct server_state *server, const struct words *words, size_t *i)
+take_plain(struct server_state *server, const struct option_words *row,
+    const struct words *words, size_t *i)
 {
-	size_t n = sizeof(server_words) / sizeof(server_words[0]);
-	const struct server_word *word = server_words;
+	const char *word = words_get(words, *i);
 	const char *arg = words_get(words, *i + 1);
 	const char *value;
 
-	while (n > 0 && strcmp(word->word, words_get(words, *i)) != 0) {
-		word++;
-		n--;
-	}
-	if (n == 0)
+	if (!row || !row->key)
 		return false;
-	value = take_value(server, word, arg);
+	value = take_value(server, row, arg);
 	if (value)
-		set_option(server, word->key, value);
+		set_option(server, row->key, value);
 	else
 		lose_words(server, LOSS_OPERATORS,
-		    arena_printf(&server->proxy->file->doc->arena, "%s %s",
-		        word->word, arg),
+		    arena_printf(
+		        &server->proxy->file->doc->arena, "%s %s", word, arg),
 		    "this value cannot be written here");
-	*i += word->kind != FLAG;
+	*i += row->takes != TAKES_NOTHING;
 	return true;
+}
+
+/* Reports an option that has no counterpart, with its argument. */
+static void
+lose_server_option(struct server_state *server, const struct option_words *row,
+    const struct words *words, size_t *i)
+{
+	const char *word = words_get(words, *i);
+	bool known = row && row->reason;
+
+	if (known && row->takes != TAKES_NOTHING && *i + 1 < words->n)
+		word = arena_printf(&server->proxy->file->doc->arena, "%s %s",
+		    word, words_get(words, ++*i));
+	lose_words(server, known ? row->loss : LOSS_CLIENTS, word,
+	    known ? row->reason : "servers have no such option");
 }
 
 /* Sets a key of the backend for an option that HAProxy has at each server. */
@@ -180,15 +151,7 @@ is_error_action(const char *arg)
 static bool
 take_reaction(struct server_state *server, const char *word, const char *arg)
 {
-	if (strcmp(word, "on-marked-down") == 0)
-		set_option(server, "on_down",
-		    strcmp(arg, "shutdown-sessions") == 0 ? "close" : "keep");
-	else if (strcmp(word, "on-marked-up") == 0)
-		set_option(server, "on_up",
-		    strcmp(arg, "shutdown-backup-sessions") == 0
-		        ? "close_backup"
-		        : "keep");
-	else if (strcmp(word, "observe") == 0 && strcmp(arg, "layer4") == 0)
+	if (strcmp(word, "observe") == 0 && strcmp(arg, "layer4") == 0)
 		set_backend_key(server, "observe", "connect");
 	else if (strcmp(word, "error-limit") == 0)
 		set_backend_key(server, "error_limit", arg);
@@ -246,10 +209,9 @@ haproxy_take_option(
     struct server_state *server, const struct words *words, size_t *i)
 {
 	struct hap_file *file = server->proxy->file;
-	const char *word = words_get(words, *i), *reason, *value, *interface;
+	const char *word = words_get(words, *i), *value, *interface;
 	const char *arg = words_get(words, *i + 1);
-	enum loss loss = LOSS_CLIENTS;
-	size_t arguments = 0;
+	const struct option_words *row = server_option_find(word);
 
 	if (strcmp(word, "check") == 0 || strcmp(word, "no-check") == 0) {
 		server->check = word[0] == 'c';
@@ -275,15 +237,9 @@ haproxy_take_option(
 			set_option(server, "interface", interface);
 	} else if (take_reaction(server, word, arg)) {
 		++*i;
-	} else if (!take_plain(server, words, i) &&
+	} else if (!take_plain(server, row, words, i) &&
 	           !hap_tls_word(file, &server->tls, false, words, i)) {
-		reason = hap_server_reason(word, &loss, &arguments);
-		if (!reason)
-			reason = "servers have no such option";
-		if (arguments > 0 && *i + 1 < words->n)
-			word = arena_printf(&file->doc->arena, "%s %s", word,
-			    words_get(words, ++*i));
-		lose_words(server, loss, word, reason);
+		lose_server_option(server, row, words, i);
 	}
 }
 

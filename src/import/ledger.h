@@ -12,15 +12,7 @@
 #include <stdio.h>
 
 #include "import/value.h"
-
-/* The people or programs that may notice that a line has no exact counterpart:
- * the last value that is true. */
-enum loss {
-	LOSS_OPERATORS, /* those who read logs and statistics, or give commands
-	                 */
-	LOSS_SERVERS,   /* servers, by their connections or their checks */
-	LOSS_CLIENTS,
-};
+#include "vocabulary/loss.h"
 
 /* The place in the source that a line or a word comes from. */
 struct origin {

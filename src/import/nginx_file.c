@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "import/nginx.h"
+#include "vocabulary/keywords.h"
 
 const char *
 ngx_word(const struct ngx_item *item, size_t i)
@@ -126,85 +127,16 @@ ngx_time(
 	return value_duration(&file->doc->arena, ms, 10, VALUE_FOREVER_MS);
 }
 
-/* Directives without a counterpart. */
-static const struct {
-	const char *name;
-	enum loss loss;
-	const char *reason;
-} lost[] = {
-    {"pid", LOSS_OPERATORS, "the service manager knows the process"},
-    {"daemon", LOSS_OPERATORS,
-        "lfproxy stays in the foreground, where a service "
-        "manager keeps it"},
-    {"master_process", LOSS_OPERATORS, "there is one process"},
-    {"load_module", LOSS_OPERATORS, "everything is built in"},
-    {"error_log", LOSS_OPERATORS, "messages go to standard error"},
-    {"worker_rlimit_nofile", LOSS_OPERATORS, "lfproxy raises the limit itself"},
-    {"worker_priority", LOSS_OPERATORS,
-        "write threads = NUMBER nice=NUMBER in [pool main]"},
-    {"worker_cpu_affinity", LOSS_OPERATORS, "write cpus = LIST in [pool main]"},
-    {"env", LOSS_OPERATORS, "values may have ${NAME}"},
-    {"pcre_jit", LOSS_OPERATORS, "lfproxy has no expressions"},
-    {"thread_pool", LOSS_OPERATORS, "files are not served"},
-    {"timer_resolution", LOSS_OPERATORS, "time is exact"},
-    {"working_directory", LOSS_OPERATORS, "write it in the systemd unit"},
-    {"use", LOSS_OPERATORS, "epoll is all there is"},
-    {"multi_accept", LOSS_OPERATORS, "connections are accepted as they come"},
-    {"accept_mutex", LOSS_OPERATORS, "one thread leads, see promotion"},
-    {"log_format", LOSS_OPERATORS,
-        "the access log has HAProxy's form, or "
-        "format=json or logfmt behind log = TARGET"},
-    {"open_log_file_cache", LOSS_OPERATORS, "log files stay open"},
-    {"variables_hash_max_size", LOSS_OPERATORS, "lfproxy has no such table"},
-    {"variables_hash_bucket_size", LOSS_OPERATORS, "lfproxy has no such table"},
-    {"map_hash_max_size", LOSS_OPERATORS, "lfproxy has no such table"},
-    {"map_hash_bucket_size", LOSS_OPERATORS, "lfproxy has no such table"},
-    {"proxy_buffer_size", LOSS_OPERATORS, "each thread has one buffer"},
-    {"preread_buffer_size", LOSS_OPERATORS, "a hello may have 16 KiB"},
-    {"proxy_next_upstream_timeout", LOSS_CLIENTS, "write timeout_queue = TIME"},
-    {"proxy_session_drop", LOSS_CLIENTS, "write on_down = close"},
-    {"proxy_ssl_session_reuse", LOSS_OPERATORS, "sessions are resumed"},
-    {"proxy_ssl_password_file", LOSS_CLIENTS, "keys have no passphrase"},
-    {"ssl_password_file", LOSS_CLIENTS, "keys have no passphrase"},
-    {"ssl_session_cache", LOSS_OPERATORS, "tickets need no cache"},
-    {"ssl_dhparam", LOSS_OPERATORS, "ECDHE needs no parameters"},
-    {"ssl_stapling", LOSS_CLIENTS, "write ocsp=FILE behind cert"},
-    {"ssl_engine", LOSS_OPERATORS, "write it in OpenSSL's configuration"},
-    {"limit_conn_log_level", LOSS_OPERATORS, "show stat counts such clients"},
-    {"resolver_timeout", LOSS_OPERATORS, "write timeout = TIME in [resolver]"},
-    {"status_zone", LOSS_OPERATORS, "all frontends are counted"},
-    {"zone_sync", LOSS_CLIENTS, "every lfproxy counts alone"},
-    {"health_check", LOSS_CLIENTS, "write check = connect in [backend NAME]"},
-    {"match", LOSS_CLIENTS, "write check = send-expect, and check_step"},
-    {"return", LOSS_CLIENTS, "nothing is answered by lfproxy"},
-    {"set", LOSS_CLIENTS,
-        "lfproxy has no variables; write route = CONDITION "
-        "backend=NAME"},
-    {"proxy_responses", LOSS_OPERATORS, "lfproxy relays TCP only"},
-    {"proxy_requests", LOSS_OPERATORS, "lfproxy relays TCP only"},
-    {"mail", LOSS_CLIENTS,
-        "mail is relayed as TCP: [frontend NAME] and "
-        "[backend NAME]"},
-    {"include", LOSS_CLIENTS, "the file was not read"},
-    {"js_import", LOSS_CLIENTS, "lfproxy has no scripts"},
-    {"js_include", LOSS_CLIENTS, "lfproxy has no scripts"},
-    {"js_set", LOSS_CLIENTS, "lfproxy has no scripts"},
-    {"js_access", LOSS_CLIENTS, "lfproxy has no scripts"},
-    {"js_preread", LOSS_CLIENTS, "lfproxy has no scripts"},
-    {"js_filter", LOSS_CLIENTS, "lfproxy has no scripts"},
-    {"js_path", LOSS_OPERATORS, "lfproxy has no scripts"},
-};
-
 void
 ngx_report(struct ngx_file *file, struct ini_section *section,
     const struct ngx_item *item)
 {
-	for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
-		if (ngx_is(item, lost[i].name)) {
-			ngx_lost(file, section, item, lost[i].loss, NULL, "%s",
-			    lost[i].reason);
-			return;
-		}
-	ngx_lost(file, section, item, LOSS_CLIENTS, NULL,
-	    "lfproxy has nothing of that name");
+	const struct keyword *found = keyword_find(item->words.word[0]);
+	bool known = found && found->reason;
+
+	ngx_lost(file, section, item,
+	    known && found->noticed == NOTICED_NEVER ? LOSS_OPERATORS
+	                                             : LOSS_CLIENTS,
+	    NULL, "%s",
+	    known ? found->reason : "lfproxy has nothing of that name");
 }

@@ -546,7 +546,7 @@ del_later() {
 		app/b 127.0.0.1:80 backup on_up=close_backup|'b' is a backup
 		app/b 127.0.0.1:80 track nope|[backend app] has no server 'nope'
 		app/b 127.0.0.1:80 track a|has neither a check nor an agent
-		app/b 127.0.0.1:80 proxy-v2-options crc32c|has the name of TLS where
+		app/b 127.0.0.1:80 proxy-v2-options crc32c|send_proxy=v2-tls has what is known of TLS
 		app/b unix:/tmp/x mss=1000|the option 'mss' is for TCP only
 		app/a 127.0.0.1:80|Already exists
 		app/b* 127.0.0.1:80|character '*' is not permitted

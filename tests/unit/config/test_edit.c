@@ -234,8 +234,7 @@ haproxys_words_become_those_of_the_file(void **state)
 	    /* Ignored with a warning; a missing value is an error. */
 	    {"10.0.0.4:80 maxqueue 30 weight 3 ws h1 no-sslv3 guid g",
 	        "10.0.0.4:80 weight=3 check=off agent=off"},
-	    {"10.0.0.4:80 maxqueue",
-	        "10.0.0.4:80 maxqueue check=off agent=off"},
+	    {"10.0.0.4:80 maxqueue", NULL},
 	    {"10.0.0.4:80 minconn 3", NULL},
 	    {"10.0.0.4:80 force-tlsv12", NULL},
 	    {"10.0.0.4:80 hash-key addr", NULL},
@@ -301,12 +300,13 @@ an_ignored_word_is_told_once(void **state)
 	(void)state;
 	assert_true(
 	    server_words_read(&spec->backends[0], "x", argv, &got, &err));
-	assert_string_equal(server_words_ignored(&got),
-	    "'maxqueue' is ignored: sessions queue for the backend, whose key "
-	    "maxqueue limits them.");
-	assert_string_equal(server_words_ignored(&got),
-	    "'ws' is ignored: it is for HTTP, and this is TCP.");
-	assert_null(server_words_ignored(&got));
+	assert_int_equal(got.ignored_n, 2);
+	assert_string_equal(got.ignored[0].word, "ws");
+	assert_string_equal(
+	    got.ignored[0].reason, "it is for HTTP, and this is TCP");
+	assert_string_equal(got.ignored[1].word, "maxqueue");
+	assert_string_equal(got.ignored[1].reason,
+	    "sessions queue for the backend, whose key maxqueue limits them");
 	spec_free(spec);
 }
 

@@ -209,7 +209,7 @@ options_that_are_no_keys(void **state)
 	    /* Words of HAProxy and nginx for servers and addresses. */
 	    {"backend x", "minconn = 5",
 	        "unknown key 'minconn' in [backend x]; for server: maxconn "
-	        "does not depend on the load here: leave it out"},
+	        "does not depend on the load: leave it out"},
 	    {"backend x", "fastinter = 1s",
 	        "unknown key 'fastinter' in [backend x]; for server: write "
 	        "check_fast_interval=TIME"},
