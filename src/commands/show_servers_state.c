@@ -136,15 +136,12 @@ ip_or_null(const struct addr *addr, char out[ADDR_TEXT_SIZE])
 }
 
 /* Returns the address of a check or an agent, but NULL for the server's own
- * address unless the operator has set it. */
+ * address unless the file or a command names it. */
 static const char *
-other_ip(const struct server *s, bool on, const struct addr *addr,
-    const struct override *said, char out[ADDR_TEXT_SIZE])
+other_ip(bool on, const struct addr *addr, const struct override *said,
+    struct check_place file, char out[ADDR_TEXT_SIZE])
 {
-	struct addr plain = *addr;
-
-	addr_set_port(&plain, addr_port(server_addr(s)));
-	if (!on || (!said->is_set && addr_equal(&plain, server_addr(s))))
+	if (!on || (!said->is_set && file.addr->sa.sa_family == AF_UNSPEC))
 		return NULL;
 	return ip_or_null(addr, out);
 }
@@ -152,12 +149,11 @@ other_ip(const struct server *s, bool on, const struct addr *addr,
 static unsigned
 check_port_of(const struct server *s)
 {
-	unsigned port = addr_port(&s->check.addr);
-
-	if (!s->check.on || (!s->state->overrides.check.port.is_set &&
-	                        port == addr_port(server_addr(s))))
+	if (!s->check.on ||
+	    (!s->state->overrides.check.port.is_set &&
+	        check_place_of(s->backend->spec, s->spec).port == 0))
 		return 0;
-	return port;
+	return addr_port(&s->check.addr);
 }
 
 static void
@@ -186,11 +182,11 @@ put_state_addresses(struct report *r, const struct server *s)
 	report_put(r, "srv_use_ssl", " %d", 0);
 	report_put(r, "srv_check_port", " %u", check_port_of(s));
 	report_put(r, "srv_check_addr", " %s",
-	    other_ip(
-	        s, s->check.on, &s->check.addr, &set->check.has_addr, text));
+	    other_ip(s->check.on, &s->check.addr, &set->check.has_addr,
+	        check_place_of(s->backend->spec, s->spec), text));
 	report_put(r, "srv_agent_addr", " %s",
-	    other_ip(
-	        s, s->agent.on, &s->agent.addr, &set->agent.has_addr, text));
+	    other_ip(s->agent.on, &s->agent.addr, &set->agent.has_addr,
+	        agent_place_of(s->backend->spec, s->spec), text));
 	report_put(r, "srv_agent_port", " %u",
 	    s->agent.on ? addr_port(&s->agent.addr) : 0);
 }
