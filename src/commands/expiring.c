@@ -190,7 +190,7 @@ go_on(struct expiring_change *c)
 
 	unaudited.audit = NULL;
 	if (!expiring_restore(c, setting_own(&c->setting), &unaudited, &err) ||
-	    !expiring_read_setting(c, &now))
+	    !expiring_read_setting(c, &now) || !is_in_force(c, &now))
 		return false;
 	c->setting = now;
 	c->setting.server = NULL;

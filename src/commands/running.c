@@ -25,7 +25,8 @@ struct walk {
 	struct running_change change;
 	bool of_set; /* the server is a member of a set, which has no line */
 	bool is_secret;
-	bool of_files; /* entries of the list's files are deleted */
+	const char *blocked; /* why the value cannot be saved now, or NULL */
+	bool of_files;       /* entries of the list's files are deleted */
 	/* Its entries were deleted all at once; a change before has the
 	 * command. */
 	bool cleared, told_cleared;
@@ -53,7 +54,8 @@ tell(struct walk *w, const char *key, const char *text)
 	    .base = w->base[0] ? w->base : NULL,
 	    .ends = w->ends,
 	    .is_secret = w->is_secret,
-	    .unsaved = w->is_secret ? "it may hold a password"
+	    .unsaved = w->blocked     ? w->blocked
+	               : w->is_secret ? "it may hold a password"
 	               : w->of_tls
 	                   ? "lfproxy writes no certificates and keys; write "
 	                     "the file"
@@ -63,7 +65,8 @@ tell(struct walk *w, const char *key, const char *text)
 	    .section = w->section,
 	    .server = w->server[0] ? w->server : NULL,
 	    .place = w->place,
-	    .key = w->of_set || w->is_secret || w->of_files ? NULL : key,
+	    .key = w->of_set || w->is_secret || w->of_files || w->blocked ? NULL
+	                                                                  : key,
 	    .text = text};
 	w->call(w->arg, &w->change);
 }
@@ -116,8 +119,12 @@ tell_setting(
 	    setting_shown(&now, state_text(now.configured)));
 	PUT(w->base, "%s", now.base);
 	if (expiring_of(w->env->expiring, &now, &pending)) {
+		if (setting_rows[id].blocked)
+			w->blocked = setting_rows[id].blocked(
+			    pending.former, pending.value);
 		if (strcmp(pending.former, now.configured) != 0)
 			tell_value(w, id, &now, pending.former);
+		w->blocked = NULL;
 		w->ends = &pending;
 		tell_value(w, id, &now, pending.value);
 		w->ends = NULL;

@@ -13,6 +13,7 @@
 #include "commands/expiring.h"
 #include "commands/report.h"
 #include "commands/running.h"
+#include "commands/savable.h"
 #include "live/drift.h"
 
 /* Writes the path from the root, since lfproxyctl has another working
@@ -96,6 +97,8 @@ place_of(const struct spec *file, const struct running_change *c)
 struct drift {
 	struct report report;
 	struct spec *file; /* NULL: the files cannot be read */
+	struct savable savable;
+	size_t n; /* permanent changes so far */
 };
 
 static void
@@ -112,12 +115,15 @@ put_drift(void *arg, const struct running_change *c)
 	struct drift *d = arg;
 	struct report *r = &d->report;
 	struct spec_place place = place_of(d->file, c);
+	const char *why = c->key ? NULL : c->unsaved;
 
 	if (c->ends)
 		return;
+	if (d->n < d->savable.n && d->savable.why[d->n])
+		why = d->savable.why[d->n];
+	d->n++;
 	report_text(r, "%s: %s -> %s%s%s%s\n", c->subject, c->configured,
-	    c->value, c->key ? "" : " (", c->key ? "" : c->unsaved,
-	    c->key ? "" : ")");
+	    c->value, why ? " (" : "", why ? why : "", why ? ")" : "");
 	report_object(r, NULL);
 	report_json_string(r, "what", c->subject);
 	report_json_string(r, "configured", c->configured);
@@ -125,9 +131,9 @@ put_drift(void *arg, const struct running_change *c)
 	report_json_string(r, "commands", c->is_secret ? NULL : c->commands);
 	report_json_string(r, "section", c->section);
 	report_json_string(r, "server", c->server);
-	report_json_string(r, "key", c->key);
+	report_json_string(r, "key", why ? NULL : c->key);
 	report_json_string(r, "text", c->is_secret ? NULL : c->text);
-	report_json_string(r, "unsaved", c->key ? NULL : c->unsaved);
+	report_json_string(r, "unsaved", why);
 	put_path(r, "path", place.file);
 	report_json(r, "line", "%u", place.line);
 	report_close(r);
@@ -168,6 +174,7 @@ run_show_drift(struct call *call)
 	report_row(r);
 	put_files(r, control_model(call->env->control)->spec);
 	d.file = put_file_changes(r, call->env->control);
+	savable_find(&d.savable, call->env, d.file);
 	report_text(r,
 	    "# %zu change%s by commands that the files do not have\n", n[0],
 	    text_s(n[0]));
@@ -181,6 +188,7 @@ run_show_drift(struct call *call)
 	running_changes(call->env, put_temporary, r);
 	report_close(r);
 	report_end(r);
+	savable_fini(&d.savable);
 	spec_free(d.file);
 	return true;
 }

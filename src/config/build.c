@@ -332,16 +332,9 @@ spec_threads(const struct pool_spec *pool)
 	return n;
 }
 
-/* Sets threads and shards that are automatic, once all keys of the pool are
- * known.  A key with an error, which is reported already, has left its numbers
- * 0. */
-static void
-complete_pool(
-    struct build *b, const struct draft_section *s, struct pool_spec *pool)
+bool
+build_complete_pool(struct pool_spec *pool, struct err *err)
 {
-	const struct draft_entry *e = find_entry(s, "shards");
-	struct err err;
-
 	if (pool->threads_auto) {
 		pool->threads_auto =
 		    threads_auto(pool->cpus_given ? &pool->cpus : NULL);
@@ -352,9 +345,21 @@ complete_pool(
 	}
 	if (pool->shards_auto)
 		pool->shards = shards_auto(spec_threads(pool));
-	else if (pool->classes_n > 0 && e &&
-	         !shards_fit(pool->shards, spec_threads(pool),
-	             pool->threads_max > 0, &err))
+	/* A key with an error, which is reported already, has left its numbers
+	 * 0. */
+	return pool->shards_auto || pool->classes_n == 0 || pool->shards == 0 ||
+	       shards_fit(pool->shards, spec_threads(pool),
+	           pool->threads_max > 0, err);
+}
+
+static void
+complete_pool(
+    struct build *b, const struct draft_section *s, struct pool_spec *pool)
+{
+	const struct draft_entry *e = find_entry(s, "shards");
+	struct err err;
+
+	if (!build_complete_pool(pool, &err) && e)
 		ENTRY_ERROR(e, b->errors, "shards: %s", err.text);
 }
 

@@ -96,6 +96,11 @@ void build_list_warnings(const struct spec *spec, struct err_list *warnings);
  * threads.  Also called after servers with TLS have come or gone. */
 void build_pools(struct spec *spec);
 
+/* Sets threads and shards that are automatic, once all keys of the pool are
+ * known, but for the spare threads of build_pools.  Returns false with err set
+ * if there are more shards than threads. */
+bool build_complete_pool(struct pool_spec *pool, struct err *err);
+
 /* Makes the contexts of the [tls] sections, for the roles in which they are
  * used, and so reads all of their files.  Adds an error for each fault, at the
  * line of the key or of the listen or server.  present: as in config_load_all.

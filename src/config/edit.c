@@ -36,12 +36,12 @@ backend_like(const struct spec *file, const struct backend_spec *b)
 	           : NULL;
 }
 
-/* Parses value as if it stood in the backend's section, but without
- * server_defaults.  Errors name BACKEND/SERVER as their place.  Returns NULL
+/* Parses value as if it stood in the backend's section, with server_defaults
+ * or without.  Errors name BACKEND/SERVER as their place.  Returns NULL
  * after an error. */
 static struct server_spec *
 parse_server(struct spec *spec, const struct backend_spec *backend,
-    const char *value, struct err_list *errors)
+    const char *value, bool defaults, struct err_list *errors)
 {
 	char head[sizeof("backend ") + NAME_MAX_LEN];
 	char label[2 * NAME_MAX_LEN + 2], key[] = "server";
@@ -61,7 +61,8 @@ parse_server(struct spec *spec, const struct backend_spec *backend,
 
 	scratch.servers = NULL;
 	scratch.servers_n = scratch.servers_room = scratch.singles_n = 0;
-	scratch.server_defaults = NULL;
+	if (!defaults)
+		scratch.server_defaults = NULL;
 	snprintf(head, sizeof(head), "backend %s", backend->name);
 	snprintf(label, sizeof(label), "%s/%.*s", backend->name,
 	    (int)strcspn(value, " "), value);
@@ -92,27 +93,48 @@ check_name_is_new(const struct backend_spec *b, const struct server_spec *s,
 	    s->name, b->name, draft_first(other->place, s->place, first));
 }
 
-struct server_spec *
-config_read_server(struct spec *spec, const struct backend_spec *backend,
-    const char *value, struct err_list *errors)
+/* Checks the server against the rest of the configuration.  Returns it, or
+ * frees it and returns NULL if there are more errors than before. */
+static struct server_spec *
+check_server(struct spec *spec, const struct backend_spec *backend,
+    struct server_spec *s, struct err_list *errors, size_t before)
 {
-	struct server_spec *s = parse_server(spec, backend, value, errors);
-	size_t errors_before = errors->n;
-
-	if (!s)
-		return NULL;
-	s->added = true;
-	check_name_is_new(backend, s, errors);
 	build_check_server(backend, s, errors);
 	build_check_set_name(backend, s, errors);
 	if (s->track)
 		build_track_server(
 		    spec, (size_t)(backend - spec->backends), s, errors);
 	build_tls_server(spec, backend, s, errors);
-	if (errors->n == errors_before)
+	if (errors->n == before)
 		return s;
 	server_spec_free(s);
 	return NULL;
+}
+
+struct server_spec *
+config_read_server(struct spec *spec, const struct backend_spec *backend,
+    const char *value, struct err_list *errors)
+{
+	struct server_spec *s =
+	    parse_server(spec, backend, value, false, errors);
+
+	size_t before = errors->n;
+
+	if (!s)
+		return NULL;
+	s->added = true;
+	check_name_is_new(backend, s, errors);
+	return check_server(spec, backend, s, errors, before);
+}
+
+struct server_spec *
+config_read_line(struct spec *spec, const struct backend_spec *backend,
+    const char *value, struct err_list *errors)
+{
+	struct server_spec *s =
+	    parse_server(spec, backend, value, true, errors);
+
+	return s ? check_server(spec, backend, s, errors, errors->n) : NULL;
 }
 
 void

@@ -23,6 +23,13 @@ struct server_spec *config_read_server(struct spec *spec,
     const struct backend_spec *backend, const char *value,
     struct err_list *errors) MUST_CHECK;
 
+/* Reads the line of a server as it stands in the backend's section, with its
+ * server_defaults.  Otherwise as config_read_server; the name may be that of a
+ * server of the backend. */
+struct server_spec *config_read_line(struct spec *spec,
+    const struct backend_spec *backend, const char *value,
+    struct err_list *errors) MUST_CHECK;
+
 #define CONFIG_SERVER_TEXT_SIZE (DRAFT_VALUE_MAX + 1024)
 
 /* Writes the text behind `server =` in the file for that server, without

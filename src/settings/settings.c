@@ -115,6 +115,23 @@ addr_in_file(const char *value, char out[SETTING_VALUE_SIZE])
 	return out;
 }
 
+static bool
+is_mapped(const char *value)
+{
+	const char *port = strstr(value, " port ");
+
+	return port && strspn(port + strlen(" port "), "+-") > 0;
+}
+
+static const char *
+addr_blocked(const char *value, const char *for_a_time)
+{
+	return is_mapped(for_a_time) && !is_mapped(value)
+	           ? "the port that is set for a time needs an address without "
+	             "a port in the file"
+	           : NULL;
+}
+
 static void
 read_pause(bool is_on, bool paused, struct setting *ret)
 {
@@ -350,7 +367,7 @@ read_pool(const struct setting_object *of, struct setting *ret)
 /* clang-format off: a row each. */
 const struct setting_row setting_rows[SETTINGS] = {
     [SETTING_ADDR] = {OF_SERVER, "addr", "address",
-        "set server @ addr =", read_addr, addr_in_file},
+        "set server @ addr =", read_addr, addr_in_file, addr_blocked},
     [SETTING_STATE] = {OF_SERVER, "state", "disabled",
         "set server @ state =", read_state, state_in_file},
     [SETTING_WEIGHT] = {OF_SERVER, "weight", "weight",

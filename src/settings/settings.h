@@ -63,6 +63,9 @@ struct setting_row {
 	/* Returns a value of the command in the words of the key, which may be
 	 * in out, or NULL if the key cannot say this.  NULL: as it is. */
 	const char *(*in_file)(const char *value, char out[SETTING_VALUE_SIZE]);
+	/* Returns why the file cannot get the value while another one is set
+	 * for a time, or NULL if it can.  NULL: it always can. */
+	const char *(*blocked)(const char *value, const char *for_a_time);
 };
 
 /* Stands for the address that the file gives, or the server's if it gives none,

@@ -447,3 +447,45 @@ frontend web: maxconn: 100 -> 91
 	[[ $output == *"saved, but lfproxy has not loaded the files; reload later: "*nonsense* ]] ||
 	    fail "$output"
 }
+
+# Symptom: one refused value kept all others from being saved, and the dry run
+# did not tell it.
+@test "drift: what the files refuse beside the rest is left out with the reason" {
+	cat >"$T/lfproxy.ini" <<-END
+		[global]
+		admin = $ADMIN
+		[pool main]
+		threads = 6
+		shards = 4
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		check = off
+		server = a 127.0.0.1:+5
+		server = b 127.0.0.1:1
+	END
+	launch_lfproxy -c "$T/lfproxy.ini"
+	ctl set weight app/b 7
+	ctl set pool main shards 2 for 1h
+	ctl set pool main threads 3
+	ctl set server app/a addr 127.0.0.9 port 90 >"$T/said"
+	ctl set server app/a addr 127.0.0.9 port +5 for 1h >"$T/said"
+	for how in dry-run ''; do
+		# shellcheck disable=SC2086 # no word when it is empty
+		run -0 "$CTL" -S "$ADMIN" save config $how
+		[[ $output == *'server app/a addr: 127.0.0.1 port +5 -> 127.0.0.9 port 90: not saved, the port that is set for a time needs '* ]] ||
+		    fail "$output"
+		[[ $output == *'pool main threads: 6 -> 3: not saved, 4 shards need '* ]] ||
+		    fail "$output"
+		[[ $output == *'1 change '*'saved, 2 left.' ]] || fail "$output"
+	done
+	grep -qx 'server = b 127.0.0.1:1 weight=7' "$T/lfproxy.ini"
+	shows "show drift" 'server app/a addr: .* \(the port that is set for a time'
+	shows "show expiring" 'app/a addr: 127.0.0.9 port \+5 -> 127.0.0.9 port 90 in'
+	# Both are saved together, though one would be refused alone.
+	ctl set pool main shards 2
+	ctl set server app/a addr 127.0.0.9 port 90 >"$T/said"
+	run -0 "$CTL" -S "$ADMIN" save config
+	[[ $output == *'3 changes saved, 0 left.' ]] || fail "$output"
+}

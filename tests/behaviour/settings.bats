@@ -43,6 +43,11 @@ forms() {
 	plays 4 set,same,other set,other,other for,save,other set,for,save
 }
 
+@test "settings: whatever a command accepts is saved, or left out with a reason" {
+	run -0 python3 -B "$ROOT/tests/behaviour/settingstool.py" "$T" extremes
+	[[ $output =~ ^ok\ [0-9]+\ values,\ [1-9][0-9]+\ saved$ ]] || fail "$output"
+}
+
 @test "settings: the next process has what was set" {
 	plays 3 other,set,upgrade for,other,restart set,restart,save
 }

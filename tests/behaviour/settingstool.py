@@ -13,6 +13,9 @@ in `other-upgrade`.
 settingstool.py DIRECTORY every N: the same with each N-th of the sequences of
 three steps.
 
+settingstool.py DIRECTORY extremes: gives each row each of EXTREMES, and saves
+what was accepted, or what `show drift` says can be saved.
+
 settingstool.py DIRECTORY rows: prints the command of each row in the form of
 lfproxy's table of settings, with @ for the object and = for the value.
 
@@ -665,6 +668,72 @@ STEPS = [
 ]
 
 
+# Values at the borders of what commands and files take.
+EXTREMES = numbers(
+    -1, 0, 1, 2, 256, 257, 65535, 65536, 1000000, 1000001, 1048576, 1048577,
+    2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**64
+) + [
+    "+1", "50%", "300%", "1.5", "auto", "all", "on", "off", "file", "none",
+    "0.0.0.0", "255.255.255.255", "::", "::1", "::1 port 65535",
+    "127.0.0.1 port 0", "127.0.0.1 port 1", "fe80::1", "1..2", "2 nice=19",
+    "ready", "drain", "maint", "enable", "disable", "kernel", "fifo", "0-1",
+    "hex 00", "x" * 100,
+]  # fmt: skip
+
+
+def may_get(row, value):
+    """Not hundreds of threads."""
+    return row.command and not (
+        row.what.startswith("pool ") and value.isdigit()
+        and 64 < int(value) <= 1024
+    )
+
+
+def try_extreme(site, value):
+    every = [row for row in site.every if may_get(row, value)]
+    for row in every:
+        site.ask(row.line(value))
+    before, asked = {}, Asked(site)
+    for row in every:
+        before[row] = row.now(asked)
+    left = {
+        c["what"]: c["unsaved"]
+        for c in asked.drift["running"]
+        if c["key"] is None
+    }
+    dry = site.ctl("save", "config", "dry-run").splitlines()
+    told = site.ctl("save", "config").splitlines()
+    if dry[:-1] != told[:-1]:
+        raise Wrong(f"{value}: dry run {dry}, then {told}")
+    for what, why in left.items():
+        if not why or not any(
+            s.startswith(what + ": ") and s.endswith(why) for s in told
+        ):
+            raise Wrong(f"{value}: {what} is not told: {told}")
+    asked = Asked(site)
+    after = {c["what"] for c in asked.drift["running"]}
+    if after != set(left) or asked.drift["file"] or asked.drift["errors"]:
+        raise Wrong(f"{value}: drift after a save: {asked.drift}")
+    for row in every:
+        if row.now(asked) != before[row]:
+            raise Wrong(f"{value}: {row.what} was {before[row]}, and is "
+                        f"{row.now(asked)} after a save")
+    return len(told) - 1 - len(left)
+
+
+def try_extremes():
+    become_parent()
+    site = Site(sys.argv[1], rows())
+    saved = 0
+    try:
+        for value in EXTREMES:
+            saved += try_extreme(site, value)
+    finally:
+        site.end()
+        site.agent.listener.close()
+    print(f"ok {len(EXTREMES)} values, {saved} saved")
+
+
 def play(steps):
     folder = f"{sys.argv[1]}/{os.getpid()}"
     os.makedirs(folder, exist_ok=True)
@@ -700,6 +769,9 @@ def main():
         return
     for name in CERTIFICATES:
         make_certificate(name)
+    if given == ["extremes"]:
+        try_extremes()
+        return
     if given[0] == "every":
         orders = list(itertools.product(STEPS, repeat=3))
         sequences = orders[:: int(given[1])]

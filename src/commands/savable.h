@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * Which changes of running.h the files can have: their rules may refuse a value
+ * that a command accepts, alone or beside others.  Control thread.
+ */
+#ifndef COMMANDS_SAVABLE_H
+#define COMMANDS_SAVABLE_H
+
+#include "commands/running.h"
+
+struct savable {
+	char **why; /* of each permanent change, in order; NULL: it can be */
+	size_t n, room;
+};
+
+/* Tries the permanent changes in the spec of the files.  Without memory, all of
+ * them can be saved.  file NULL: so can they. */
+void savable_find(
+    struct savable *savable, const struct command_env *env, struct spec *file);
+
+void savable_fini(struct savable *savable);
+
+#endif
