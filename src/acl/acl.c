@@ -415,18 +415,14 @@ acl_list_delete(
 	    has_entry(list->added, range), grace);
 }
 
-bool
-acl_list_was_added(const struct acl_list *list, const struct cidr *range)
+struct acl_presence
+acl_list_presence(const struct acl_list *list, const struct cidr *range)
 {
-	return has_entry(list->added, range);
-}
+	bool was_read = has_entry(list->content, range);
 
-enum acl_outcome
-acl_list_delete_added(
-    struct acl_list *list, const struct cidr *range, struct grace *grace)
-{
-	return delete_entry(
-	    list, range, false, has_entry(list->added, range), grace);
+	return (struct acl_presence){
+	    .present = was_read || has_entry(list->added, range),
+	    .was_read = was_read || has_entry(list->gone, range)};
 }
 
 bool

@@ -101,13 +101,15 @@ enum acl_outcome acl_list_add(
 enum acl_outcome acl_list_delete(
     struct acl_list *list, const struct cidr *range, struct grace *grace);
 
-/* Returns whether a command has added the entry with exactly this range. */
-bool acl_list_was_added(const struct acl_list *list, const struct cidr *range);
-
-/* Does what acl_list_delete does, but only with an entry that a command has
- * added: one with the same range that was read stays. */
-enum acl_outcome acl_list_delete_added(
-    struct acl_list *list, const struct cidr *range, struct grace *grace);
+/* The entry with exactly a range. */
+struct acl_presence {
+	bool present;
+	bool was_read; /* also if a command has deleted it one by one */
+};
+/* Returns whether the list has the entry with exactly this range, and whether
+ * it was read. */
+struct acl_presence acl_list_presence(
+    const struct acl_list *list, const struct cidr *range);
 
 /* Deletes all entries: each for itself, or all at once if more than
  * ACL_SINGLE_MAX were read.  Returns false when memory is short. */

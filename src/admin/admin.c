@@ -230,6 +230,12 @@ admin_cancel(struct admin *admin)
 }
 
 void
+admin_follow_lists(struct admin *admin)
+{
+	expiring_follow_file(&admin->expiring);
+}
+
+void
 admin_commit(struct admin *admin, struct changes *changes)
 {
 	struct sockets before = admin->sockets;

@@ -164,6 +164,7 @@ end_entry_change(struct call *call, enum acl_outcome outcome,
 static bool
 add_acl_now(struct call *call, struct list_task **ret_task)
 {
+	struct expiring_status end;
 	struct cidr range;
 	unsigned version;
 	bool has_version = call_take_version(call, &version);
@@ -176,6 +177,11 @@ add_acl_now(struct call *call, struct list_task **ret_task)
 		return false;
 	if (has_version && version != acl_list_versions(list).current)
 		return add_to_version(call, list, version, &range);
+	/* Without an effect there is nothing to record. */
+	if (acl_list_presence(list, &range).present &&
+	    (call->audit_suffix ||
+	        !acl_entry_end(call->env->expiring, list, &range, &end)))
+		return true;
 	return end_entry_change(call,
 	    acl_list_add(list, &range, grace_of(call)), list, &range, "added");
 }
@@ -253,15 +259,31 @@ call_forget_acl_ends(const struct call *call, const struct acl_list *list,
 	expiring_forget(call->env->expiring, subject);
 }
 
+/* Fills the setting of the entry: its value is "added" or "absent". */
+static void
+read_entry(
+    const struct acl_list *list, const struct cidr *range, struct setting *ret)
+{
+	struct acl_presence at = acl_list_presence(list, range);
+
+	subject_of(list, range, ret->subject, sizeof(ret->subject));
+	ret->ordered[0] = ret->base[0] = '\0';
+	SETTING_PRINT(ret->value, "%s", at.present ? "added" : "absent");
+	SETTING_PRINT(ret->configured, "%s", at.was_read ? "added" : "absent");
+	/* Former versions have none for an entry that the file lacks. */
+	if (at.was_read)
+		SETTING_PRINT(ret->base, "added");
+}
+
 bool
 acl_entry_end(const struct expiring *expiring, const struct acl_list *list,
     const struct cidr *range, struct expiring_status *ret_status)
 {
 	struct setting now;
 
-	now.base[0] = now.ordered[0] = '\0';
-	SETTING_PRINT(now.value, "added");
-	subject_of(list, range, now.subject, sizeof(now.subject));
+	if (!expiring || expiring->n == 0)
+		return false;
+	read_entry(list, range, &now);
 	return expiring_of(expiring, &now, ret_status);
 }
 
@@ -282,10 +304,7 @@ describe_acl_entry(struct call *call, struct setting *ret)
 	    &range);
 	if (!list)
 		return SETTING_INVALID;
-	subject_of(list, &range, ret->subject, sizeof(ret->subject));
-	SETTING_PRINT(ret->configured, "absent");
-	(void)setting_known(
-	    ret, "%s", acl_list_was_added(list, &range) ? "added" : "absent");
+	read_entry(list, &range, ret);
 	if (!acl_list_is_committing(list))
 		return SETTING_KNOWN;
 	err_set(call->err,
@@ -305,7 +324,7 @@ restore_acl_entry(struct call *call)
 		return false;
 	return end_entry_change(call,
 	    adds ? acl_list_add(list, &range, grace_of(call))
-	         : acl_list_delete_added(list, &range, grace_of(call)),
+	         : acl_list_delete(list, &range, grace_of(call)),
 	    list, &range, adds ? "added" : "deleted");
 }
 

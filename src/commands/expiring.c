@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/text.h"
+#include "commands/commands.h"
 #include "commands/expiring_internal.h"
 #include "handover/later.h"
 #include "orders/drains.h"
@@ -23,6 +24,7 @@
 
 #define BY_FILE "the file has set it since then"
 #define CHANGED "it was changed meanwhile"
+#define GONE    "it no longer exists"
 
 struct expiring_change *
 expiring_at(struct list *node)
@@ -169,7 +171,7 @@ expire_change(struct expiring_change *c)
 	struct setting now;
 
 	if (!expiring_read_setting(c, &now))
-		report_kept(c, then->value, "it no longer exists");
+		report_kept(c, then->value, GONE);
 	else if (c->is_changed)
 		report_kept(c, now.value, CHANGED);
 	else if (setting_is_replaced(&now, then->base))
@@ -217,16 +219,25 @@ expiring_follow(struct expiring_change *c, const struct setting *now)
 }
 
 /* Follows the setting, which a reload may have changed.  A change of an object
- * that was removed stays: the object gets its overrides back if it returns. */
+ * that was removed stays: the object gets its overrides back if it returns.  A
+ * list does not: its entries have gone with it. */
 static void
 follow_setting(struct expiring_change *c)
 {
 	struct setting now;
-	const char *why;
+	enum setting_answer answer;
+	const char *why = NULL;
 
-	if (c->is_changed || !expiring_read_setting(c, &now))
+	if (c->is_changed)
 		return;
-	why = expiring_follow(c, &now);
+	answer = expiring_describe(c, &now);
+	if (answer == SETTING_KNOWN) {
+		why = expiring_follow(c, &now);
+	} else if (answer == SETTING_INVALID &&
+	           c->command->setting.describe == describe_acl_entry) {
+		SETTING_PRINT(now.value, "absent");
+		why = GONE;
+	}
 	if (!why)
 		return;
 	report_kept(c, now.value, why);
@@ -271,6 +282,35 @@ expiring_of(const struct expiring *expiring, const struct setting *now,
 		return false;
 	fill_status(c, ret_status);
 	return true;
+}
+
+/* Returns whether the subject begins with those words. */
+static bool
+begins_with(const struct expiring_change *c, const char *what)
+{
+	const char *subject = c->setting.subject;
+	size_t len = strlen(what);
+
+	return strncmp(subject, what, len) == 0 &&
+	       (subject[len] == ' ' || subject[len] == '\0');
+}
+
+void
+expiring_each(const struct expiring *expiring, const char *what,
+    void (*call)(void *arg, const struct expiring_status *status), void *arg)
+{
+	struct expiring_status status;
+
+	if (!expiring)
+		return;
+	list_for_each (node, &expiring->changes) {
+		const struct expiring_change *c = expiring_at(node);
+
+		if (c->is_changed || !begins_with(c, what))
+			continue;
+		fill_status(c, &status);
+		call(arg, &status);
+	}
 }
 
 bool
@@ -484,17 +524,11 @@ expiring_overrule(
 void
 expiring_forget(struct expiring *expiring, const char *what)
 {
-	size_t len = strlen(what);
-
 	if (!expiring)
 		return;
 	list_for_each_safe (node, &expiring->changes) {
-		struct expiring_change *c = expiring_at(node);
-		const char *subject = c->setting.subject;
-
-		if (strncmp(subject, what, len) == 0 &&
-		    (subject[len] == ' ' || subject[len] == '\0'))
-			change_free(c);
+		if (begins_with(expiring_at(node), what))
+			change_free(expiring_at(node));
 	}
 }
 

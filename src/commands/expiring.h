@@ -103,6 +103,12 @@ bool expiring_next(const struct expiring *expiring, uint64_t after,
 bool expiring_of(const struct expiring *expiring, const struct setting *now,
     struct expiring_status *ret_status);
 
+/* Calls call for each pending change that was not overruled and whose subject
+ * begins with that word or those words, as in `acl banned`.  expiring may be
+ * NULL. */
+void expiring_each(const struct expiring *expiring, const char *what,
+    void (*call)(void *arg, const struct expiring_status *status), void *arg);
+
 /* Returns whether a pending change is one of a setting of the server.  expiring
  * may be NULL. */
 bool expiring_has_server(

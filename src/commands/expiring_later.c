@@ -70,6 +70,17 @@ read_change(const char *line, struct expiring_change *c)
 	return c->ends_wall_ms > 0;
 }
 
+/* Sets a base that the line does not have: lines of former versions, and of
+ * entries that no file of their list had, have none. */
+static void
+take_base(struct setting *read, const struct setting *now)
+{
+	bool is_configured = strcmp(now->base, now->configured) == 0;
+
+	memcpy(read->base, is_configured ? read->configured : now->base,
+	    sizeof(read->base));
+}
+
 bool
 expiring_read(struct expiring *expiring, const struct command *command,
     const char *line, struct err *err)
@@ -84,9 +95,8 @@ expiring_read(struct expiring *expiring, const struct command *command,
 		return err_set(err, "it is not understood");
 	if (!expiring_read_setting(&read, &now))
 		return err_set(err, "it no longer exists");
-	/* Lines of former versions have none. */
 	if (!read.setting.base[0])
-		memcpy(read.setting.base, now.base, sizeof(now.base));
+		take_base(&read.setting, &now);
 	why = expiring_follow(&read, &now);
 	if (why)
 		return err_set(err, "%s stays %.40s: %s", now.subject,

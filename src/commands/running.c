@@ -25,12 +25,10 @@ struct walk {
 	struct running_change change;
 	bool of_set; /* the server is a member of a set, which has no line */
 	bool is_secret;
-	const char *blocked; /* why the value cannot be saved now, or NULL */
-	bool of_files;       /* entries of the list's files are deleted */
-	/* Its entries were deleted all at once; a change before has the
+	const char *unsaved; /* why no key says it; NULL: a key may */
+	/* The entries were deleted all at once; a change before has the
 	 * command. */
 	bool cleared, told_cleared;
-	bool of_tls; /* what a command has put in place of a file of [tls] */
 	struct spec_place place;
 	char section[CALL_NAME_SIZE], server[CALL_NAME_SIZE];
 	char commands[TEXT_SIZE],
@@ -54,19 +52,13 @@ tell(struct walk *w, const char *key, const char *text)
 	    .base = w->base[0] ? w->base : NULL,
 	    .ends = w->ends,
 	    .is_secret = w->is_secret,
-	    .unsaved = w->blocked     ? w->blocked
-	               : w->is_secret ? "it may hold a password"
-	               : w->of_tls
-	                   ? "lfproxy writes no certificates and keys; write "
-	                     "the file"
-	               : w->of_files
-	                   ? "its files have entries that this would bring back"
-	                   : "the file cannot say this",
+	    .unsaved = w->is_secret ? "it may hold a password"
+	               : w->unsaved ? w->unsaved
+	                            : "the file cannot say this",
 	    .section = w->section,
 	    .server = w->server[0] ? w->server : NULL,
 	    .place = w->place,
-	    .key = w->of_set || w->is_secret || w->of_files || w->blocked ? NULL
-	                                                                  : key,
+	    .key = w->of_set || w->is_secret || w->unsaved ? NULL : key,
 	    .text = text};
 	w->call(w->arg, &w->change);
 }
@@ -120,11 +112,11 @@ tell_setting(
 	PUT(w->base, "%s", now.base);
 	if (expiring_of(w->env->expiring, &now, &pending)) {
 		if (setting_rows[id].blocked)
-			w->blocked = setting_rows[id].blocked(
+			w->unsaved = setting_rows[id].blocked(
 			    pending.former, pending.value);
 		if (strcmp(pending.former, now.configured) != 0)
 			tell_value(w, id, &now, pending.former);
-		w->blocked = NULL;
+		w->unsaved = NULL;
 		w->ends = &pending;
 		tell_value(w, id, &now, pending.value);
 		w->ends = NULL;
@@ -278,20 +270,40 @@ put_clear(struct walk *w, const char *list)
 	w->told_cleared = true;
 }
 
-/* Tells the deleted entry of the configuration, or of a file of the list: a key
- * of the configuration alone says the same. */
+/* Tells that the entry was added.  ends may be NULL. */
 static void
-tell_deleted_entry(
-    struct walk *w, const char *list, const struct cidr *range, const char *key)
+tell_added_entry(struct walk *w, const struct acl_list *list,
+    const struct cidr *range, const struct expiring_status *ends)
 {
 	char text[CIDR_TEXT_SIZE];
 
+	PUT(w->commands, "add acl %s %s\n", acl_list_name(list),
+	    cidr_text(range, text));
+	PUT(w->configured, "none");
+	PUT(w->value, "%s", text);
+	w->ends = ends;
+	tell(w, "entry", w->value);
+	w->ends = NULL;
+}
+
+/* Tells that the entry is deleted.  in_file: a file of the list has it. */
+static void
+tell_deleted_entry(
+    struct walk *w, const char *list, const struct cidr *range, bool in_file)
+{
+	char text[CIDR_TEXT_SIZE];
+	const char *unsaved = w->unsaved;
+
 	PUT(w->configured, "%s", cidr_text(range, text));
+	PUT(w->value, "deleted");
 	if (w->cleared)
 		put_clear(w, list);
 	else
 		PUT(w->commands, "del acl %s %s\n", list, text);
-	tell(w, key, NULL);
+	if (in_file && !unsaved)
+		w->unsaved = "delete it from the list's file";
+	tell(w, "entry", NULL);
+	w->unsaved = unsaved;
 }
 
 /* Tells the entries of the list's files that are deleted, which are so many. If
@@ -307,11 +319,12 @@ walk_deleted_of_files(struct walk *w, const struct list_spec *spec,
 		put_clear(w, spec->name);
 		PUT(w->configured, "%zu entr%s of its files", n,
 		    n == 1 ? "y" : "ies");
+		PUT(w->value, "deleted");
 		tell(w, NULL, NULL);
 	}
 	for (size_t i = 0; acl_list_deleted_at(list, i, &entry); i++)
 		if (!is_of_section(spec, &entry.range))
-			tell_deleted_entry(w, spec->name, &entry.range, NULL);
+			tell_deleted_entry(w, spec->name, &entry.range, true);
 }
 
 /* Tells the deleted entries, those of the configuration first. */
@@ -325,20 +338,48 @@ walk_deleted(
 
 	if (of_files == 0)
 		return;
-	w->cleared = by.cleared > 0;
-	w->told_cleared = false;
 	for (size_t i = 0; i < spec->entries_n; i++)
 		of_files -= is_deleted(spec, i, read);
-	w->of_files = of_files > 0;
-	PUT(w->value, "deleted");
-	PUT(w->base, "%016" PRIx64, acl_list_digest(list));
+	w->cleared = by.cleared > 0;
+	w->told_cleared = false;
+	if (w->cleared && of_files > 0)
+		w->unsaved =
+		    "its files have entries that this would bring back";
 	for (size_t i = 0; i < spec->entries_n; i++)
 		if (is_deleted(spec, i, read))
 			tell_deleted_entry(
-			    w, spec->name, &spec->entries[i].range, "entry");
+			    w, spec->name, &spec->entries[i].range, false);
 	if (of_files > 0)
 		walk_deleted_of_files(w, spec, list, of_files);
+	w->cleared = false;
+}
+
+struct listed {
+	struct walk *walk;
+	const struct list_spec *spec;
+	const struct acl_list *list;
+};
+
+/* Tells the entry that a command has deleted and another one has put back for a
+ * time: first the deletion, which will be back. */
+static void
+tell_put_back(void *arg, const struct expiring_status *pending)
+{
+	const struct listed *l = arg;
+	struct walk *w = l->walk;
+	const char *text = strrchr(pending->subject, ' ') + 1;
+	struct expiring_status end;
+	struct cidr range;
+
+	if (!cidr_parse(text, &range, NULL) ||
+	    !acl_list_presence(l->list, &range).was_read ||
+	    !acl_entry_end(w->env->expiring, l->list, &range, &end))
+		return;
+	PUT(w->base, "%016" PRIx64, acl_list_digest(l->list));
+	tell_deleted_entry(
+	    w, l->spec->name, &range, !is_of_section(l->spec, &range));
 	w->base[0] = '\0';
+	tell_added_entry(w, l->list, &range, &end);
 }
 
 /* Tells the entries that commands have added or deleted. */
@@ -346,29 +387,29 @@ static void
 walk_list(
     struct walk *w, const struct list_spec *spec, const struct acl_list *list)
 {
+	struct listed of = {w, spec, list};
 	struct expiring_status end;
 	struct acl_listed entry;
-	char text[CIDR_TEXT_SIZE];
+	char what[CALL_NAME_SIZE + 8];
+	bool ends;
 
 	w->place = spec->place;
 	PUT(w->section, "list %s", acl_list_name(list));
 	PUT(w->subject, "list %s", acl_list_name(list));
-	w->base[0] = '\0';
+	PUT(w->base, "%016" PRIx64, acl_list_digest(list));
 	walk_deleted(w, spec, list);
-	PUT(w->configured, "none");
+	w->base[0] = '\0';
 	/* The entries that commands have added come first. */
 	for (size_t i = 0;
 	     i < acl_list_changes(list).added && acl_list_at(list, i, &entry);
 	     i++) {
-		PUT(w->commands, "add acl %s %s\n", acl_list_name(list),
-		    cidr_text(&entry.range, text));
-		PUT(w->value, "%s", text);
-		if (acl_entry_end(w->env->expiring, list, &entry.range, &end))
-			w->ends = &end;
-		tell(w, "entry", w->value);
-		w->ends = NULL;
+		ends =
+		    acl_entry_end(w->env->expiring, list, &entry.range, &end);
+		tell_added_entry(w, list, &entry.range, ends ? &end : NULL);
 	}
-	w->of_files = false;
+	snprintf(what, sizeof(what), "acl %s", acl_list_name(list));
+	expiring_each(w->env->expiring, what, tell_put_back, &of);
+	w->unsaved = NULL;
 }
 
 /* -- certificates -- */
@@ -392,9 +433,9 @@ walk_tls(struct walk *w, const struct tls_spec *tls)
 	PUT(w->section, "tls %s", tls->name);
 	w->commands[0] = w->base[0] = '\0';
 	PUT(w->configured, "as in the file");
-	w->of_tls = true;
+	w->unsaved = "lfproxy writes no certificates and keys; write the file";
 	certificates_each(tls, tell_replaced, w);
-	w->of_tls = false;
+	w->unsaved = NULL;
 }
 
 void

@@ -106,7 +106,7 @@ acl_listing_step(void *listing, const struct command_env *env)
 	                                l->next, &entry.range)))
 		return false;
 	l->next++;
-	ends = l->present && !entry.source &&
+	ends = l->present &&
 	       acl_entry_end(env->expiring, list, &entry.range, &end);
 	put_list_entry(&l->listing.report, &entry, ends ? &end : NULL);
 	return true;

@@ -173,6 +173,12 @@ endpoints_carry_over(
 }
 
 static void
+follow_lists(void *arg)
+{
+	admin_follow_lists(((struct endpoints *)arg)->admin);
+}
+
+static void
 take_rest(void *arg)
 {
 	struct endpoints *s = arg;
@@ -262,6 +268,7 @@ endpoints_open(struct control *control, struct err *err)
 	    control, &(struct control_follower){.prepare = prepare_endpoints,
 	                 .cancel = cancel_endpoints,
 	                 .commit = commit_endpoints,
+	                 .follow_lists = follow_lists,
 	                 .report = report_sockets,
 	                 .describe = describe_part,
 	                 .take_later = take_later,

@@ -299,6 +299,26 @@ start_checks(struct control *c, struct err *err)
 	                      strerror(-rc));
 }
 
+static void
+follow_lists(void *arg)
+{
+	const struct control_follower *f = &((struct control *)arg)->follower;
+
+	if (f->follow_lists)
+		f->follow_lists(f->arg);
+}
+
+static void
+watch_files(struct control *c)
+{
+	list_watch_start(&c->list_watch, c->instance.loop, &c->instance.timer,
+	    c->instance.model);
+	c->list_watch.changed = follow_lists;
+	c->list_watch.arg = c;
+	tls_watch_start(&c->tls_watch, c->instance.loop, &c->instance.timer,
+	    c->instance.model->spec);
+}
+
 bool
 control_start(struct control *control, struct err *err)
 {
@@ -337,10 +357,7 @@ control_start(struct control *control, struct err *err)
 	if (!open_listeners(c, err) || !start_checks(c, err))
 		return false;
 	watch_loop(c);
-	list_watch_start(&c->list_watch, c->instance.loop, &c->instance.timer,
-	    c->instance.model);
-	tls_watch_start(&c->tls_watch, c->instance.loop, &c->instance.timer,
-	    c->instance.model->spec);
+	watch_files(c);
 	sets_start(&c->sets);
 	log_info("up to %u session%s%s: %d of %zu descriptors each, %zu for "
 	         "listeners, checks and threads, %zu in reserve",

@@ -75,6 +75,9 @@ struct control_follower {
 	 * comparison of the specs does not show. */
 	void (*commit)(
 	    void *arg, const struct spec *spec, struct changes *changes);
+	/* Follows files of lists that have changed without a reload.  NULL:
+	 * not needed. */
+	void (*follow_lists)(void *arg);
 	/* Passes each listening socket to `add`, with the address as it is
 	 * configured. */
 	void (*report)(void *arg,

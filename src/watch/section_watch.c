@@ -308,6 +308,8 @@ apply_load(struct section_watch *watch, struct section_load *load)
 	}
 	for (size_t i = 0; i < load->n; i++)
 		file_watch_drop(&watch->files, &reading_at(load, i)->interests);
+	if (watch->changed)
+		watch->changed(watch->arg);
 	return failed;
 }
 

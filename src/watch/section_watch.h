@@ -83,6 +83,9 @@ struct section_watch {
 	struct timed_task retry;
 	struct list sections, former;
 	struct section_load *load; /* the worker's; NULL: none */
+	/* Called when what was read is in force; NULL: no function. */
+	void (*changed)(void *arg);
+	void *arg;
 };
 
 /* Starts the watch, without sections. */

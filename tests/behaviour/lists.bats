@@ -494,3 +494,75 @@ is_absent() {
 	becomes reset 127.0.0.2
 	becomes served 127.0.0.4
 }
+
+expiring() {
+	ctl show expiring | sed 's/^[0-9]* *//; s/ in [0-9].*//'
+}
+
+@test "lists: an entry for a time that the file gains stays, with the file's reason" {
+	local was='acl office 127.0.0.[0-9], after 1h: it stays added: the file has set it since then'
+
+	echo 127.0.0.1 >"$T/office.list"
+	start_listed "file = $T/office.list"
+	ctl add acl office 127.0.0.2 for 1h
+	ctl add acl office 127.0.0.3 for 1h
+	printf '127.0.0.1\n127.0.0.2\n' >"$T/office.list"
+	wait_for 10 lfproxy_said 'its files have changed: 1 -> 2 entries'
+	equal expiring 'acl office 127.0.0.3: added -> absent' "$(expiring)"
+	printf 'entry = 127.0.0.3\n' >"$T/more"
+	sed -i "/^file = /r $T/more" "$T/lfproxy.ini"
+	ctl reload
+	equal expiring '' "$(expiring)"
+	run -0 ctl show events
+	equal events 2 "$(grep -c "$was" <<<"$output")"
+	[[ $(ctl show drift) == *'0 changes by commands'* ]]
+	becomes served 127.0.0.2
+	becomes served 127.0.0.3
+	# Without an effect there is nothing to record.
+	run -0 ctl add acl office 127.0.0.1 for 1h
+	[[ $output == *'Nothing was changed'* ]] || fail "$output"
+	ctl add acl office 127.0.0.2
+	refute grep -q '127.0.0.1 is added\|127.0.0.2 is added$' <<<"$(ctl show changes)"
+	equal expiring '' "$(expiring)"
+}
+
+deleted_again() {
+	ctl show events | grep -q 'acl office 127.0.0.1, after .*: added -> absent'
+}
+
+@test "lists: a deleted entry can be put back for a time" {
+	start_listed 'entry = 127.0.0.1 127.0.0.9'
+	ctl del acl office 127.0.0.1
+	ctl add acl office 127.0.0.1 for 1h
+	becomes served
+	[ "$(left 127.0.0.1)" -gt 3000000 ]
+	run -0 ctl show drift
+	[[ $output == *"1 change by commands"*"list office: 127.0.0.1 -> deleted"*"1 change for a time"*"list office: 127.0.0.1, and absent in "* ]] ||
+		fail "$output"
+	ctl add acl office 127.0.0.1 for 100ms
+	wait_for 10 deleted_again
+	becomes reset
+	run -0 ctl show drift
+	[[ $output == *"1 change by commands"*"list office: 127.0.0.1 -> deleted"* ]] ||
+		fail "$output"
+	# The same command without a time takes the deletion back.
+	ctl add acl office 127.0.0.1 for 1h
+	ctl add acl office 127.0.0.1
+	[[ $(ctl show drift) == *"0 changes by commands"* ]]
+}
+
+@test "lists: what a list had for a time does not come back with its name" {
+	start_listed 'entry = 127.0.0.9'
+	cp "$T/lfproxy.ini" "$T/before.ini"
+	printf '[list spare]\n' >>"$T/lfproxy.ini"
+	ctl reload
+	ctl add acl spare 127.0.0.2 for 1h
+	cp "$T/before.ini" "$T/lfproxy.ini"
+	ctl reload
+	equal expiring '' "$(expiring)"
+	[[ $(ctl show events) == *'acl spare 127.0.0.2, after 1h: it stays absent: it no longer exists'* ]]
+	printf '[list spare]\n' >>"$T/lfproxy.ini"
+	ctl reload
+	equal entries '' "$(ctl show acl spare)"
+	equal expiring '' "$(expiring)"
+}

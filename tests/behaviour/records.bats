@@ -164,17 +164,16 @@ entries() {
 	equal "drift" "list some: 10.2.0.0/16 -> deleted
 list some: 10.3.0.0/16 -> deleted
 list some: none -> 10.6.0.0/16
-list all: 10.5.0.0/16 -> deleted (its files have entries that this would bring back)
-list all: 192.0.2.7 -> deleted (its files have entries that this would bring back)" \
+list all: 10.5.0.0/16 -> deleted
+list all: 192.0.2.7 -> deleted (delete it from the list's file)" \
 	    "$(entries)"
 	goes_along entries
 	begin_again
 	run -0 ctl save config
-	[[ $output == *"3 changes saved, 2 left." ]] || fail "$output"
+	[[ $output == *"4 changes saved, 1 left." ]] || fail "$output"
 	equal "the file" "entry = 10.1.0.0/16 ; two
 entry = 10.4.0.0/16
-entry = 10.6.0.0/16
-entry = 10.5.0.0/16" "$(grep '^entry' "$T/lfproxy.ini")"
+entry = 10.6.0.0/16" "$(grep '^entry' "$T/lfproxy.ini")"
 	[[ $(entries) != *some* ]]
 	[[ $(ctl get acl some 10.3.0.1) == *"match=no"* ]]
 	[[ $(ctl get acl some 10.4.0.1) == *"match=yes"* ]]
@@ -202,6 +201,7 @@ entry = 10.5.0.0/16" "$(grep '^entry' "$T/lfproxy.ini")"
 
 @test "records: settings: entries of the files of lists stay deleted" {
 	local left='(its files have entries that this would bring back)'
+	local of_file="(delete it from the list's file)"
 
 	begin_kept
 	stop_lfproxy
@@ -215,17 +215,18 @@ entry = 10.5.0.0/16" "$(grep '^entry' "$T/lfproxy.ini")"
 	ctl del acl all 198.51.100.0/24
 	ctl del acl all 192.0.2.7
 	ctl del acl all 10.6.0.0/16
-	equal "drift" "list all: 10.6.0.0/16 -> deleted $left
-list all: 192.0.2.7 -> deleted $left
-list all: 198.51.100.0/24 -> deleted $left" "$(entries)"
+	equal "drift" "list all: 10.6.0.0/16 -> deleted
+list all: 192.0.2.7 -> deleted $of_file
+list all: 198.51.100.0/24 -> deleted $of_file" "$(entries)"
 	goes_along entries
 	begin_again
 	[[ $(ctl get acl all 192.0.2.7) == *"match=no"* ]]
 	[[ $(ctl get acl all 192.0.2.8) == *"match=yes"* ]]
 	run -0 ctl save config
-	[[ $output == *"0 changes saved, 3 left." ]] || fail "$output"
+	[[ $output == *"1 change saved, 2 left." ]] || fail "$output"
+	[[ $(ctl get acl all 192.0.2.7) == *"match=no"* ]]
 	ctl clear acl all
-	equal "drift" 5 "$(entries | grep -c 'deleted (')"
+	equal "drift" 4 "$(entries | grep -c 'deleted')"
 	goes_along entries
 	# All at once: their number goes along.
 	seq -f '10.7.%.0f.0/24' 0 255 >"$T/file"

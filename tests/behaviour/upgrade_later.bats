@@ -81,7 +81,7 @@ left_ms() {
 	start_app a
 	{
 		site
-		echo '[list banned]'
+		printf '[list banned]\nentry = 192.0.2.9\n'
 	} >"$T/lfproxy.ini"
 	launch_lfproxy -c "$T/lfproxy.ini"
 	FIRST=$LFPROXY_PID
@@ -89,13 +89,25 @@ left_ms() {
 	ctl add acl banned 192.0.2.1 for 1h
 	ctl add acl banned 192.0.2.2 for 20s
 	ctl add acl banned 192.0.2.3
+	# An entry of the file that was deleted is put back for a time.
+	ctl del acl banned 192.0.2.9
+	ctl add acl banned 192.0.2.9 for 20s
+	# An entry that the file gains meanwhile stays.
+	ctl add acl banned 192.0.2.8 for 1h
+	sed -i 's/^entry = /&192.0.2.8 /' "$T/lfproxy.ini"
 	upgrade
 	wait_for 10 expiring_has 'acl banned 192.0.2.1'
-	equal "entries" "- 192.0.2.3" "$(ctl show acl banned | grep -v ' for ')"
+	equal "entries" "- 192.0.2.3" \
+	    "$(ctl show acl banned | grep -v ' for \|192.0.2.8$')"
+	equal "at first" 5 "$(ctl show acl banned | wc -l)"
+	lfproxy_said 'acl banned 192.0.2.8 stays added: the file has set it since then'
+	refute expiring_has 'acl banned 192.0.2.8'
 	expired() {
-		[ "$(ctl show acl banned | wc -l)" = 2 ]
+		[ "$(ctl show acl banned | wc -l)" = 3 ]
 	}
 	wait_for 30 expired
+	[[ $(ctl show drift) == *"list banned: 192.0.2.9 -> deleted"* ]] ||
+		fail "$(ctl show drift)"
 	expiring_has 'acl banned 192.0.2.1: added -> absent in 5[0-9]m'
 	stop_newest
 }
