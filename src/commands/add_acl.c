@@ -86,7 +86,8 @@ call_acl_outcome(struct call *call, enum acl_outcome outcome)
 	case ACL_NO_ENTRY:
 		return err_set(call->err, "Key not found.");
 	case ACL_NO_VERSION:
-		return err_set(call->err, "Version number out of range.");
+		err_set(call->err, "Version number out of range.");
+		return call_ended_before(call, "prepare acl");
 	case ACL_TOO_MANY:
 		return err_set(call->err,
 		    "Too many versions are prepared; commit the last one.");

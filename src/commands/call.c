@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "handover/takeover.h"
 
 #define NUMBER_SIZE 24
 
@@ -152,6 +153,18 @@ call_audit_server(const struct call *call, const struct server *server,
 {
 	call_audit(call, before, after, "server %s/%s %s",
 	    server->backend->spec->name, server->spec->name, what);
+}
+
+bool
+call_ended_before(struct call *call, const char *again)
+{
+	struct err why = *call->err;
+
+	return takeover_first_number() > 0 &&
+	       err_set(call->err,
+	           "%.300s\nWhat was not committed before the upgrade to this "
+	           "process has ended; begin again with '%s'.",
+	           why.text, again);
 }
 
 bool

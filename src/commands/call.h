@@ -128,6 +128,11 @@ void call_audit_server(const struct call *call, const struct server *server,
  * no full stop, into a sentence.  Always returns false. */
 bool err_as_sentence(struct err *err);
 
+/* Adds to call->err, if a predecessor has handed over to this process, that
+ * what it had not committed has ended with it, and that the command `again`
+ * begins another one.  Always returns false. */
+bool call_ended_before(struct call *call, const char *again);
+
 /* -- arguments -- */
 
 /* Returns argument number i, "" if there is none. */

@@ -57,6 +57,8 @@
 /* X(text): what neither an upgrade nor the state file passes on. */
 #define RECORDS_LEFT_OUT(X)                                                    \
 	X("keys of TLS tickets that lfproxy has made itself")                  \
+	X("transactions of certificates and versions of lists that are not "   \
+	  "committed")                                                         \
 	X("the bandwidth that sessions share")                                 \
 	X("peaks, averages, rates and the numbers of failed checks")
 

@@ -140,8 +140,8 @@ can_commit(struct call *call, const struct spec *spec, const char *file)
 		    "The ongoing transaction is about '%s' but you are trying "
 		    "to set '%s'\nCan't commit %s!",
 		    find_staged_file(spec), file, file);
-	return err_set(
-	    call->err, "No ongoing transaction! !\nCan't commit %s!", file);
+	err_set(call->err, "No ongoing transaction! !\nCan't commit %s!", file);
+	return call_ended_before(call, "set ssl cert");
 }
 
 bool
@@ -199,5 +199,6 @@ run_abort_ssl_cert(struct call *call)
 		    "The ongoing transaction is about '%s' but you are trying "
 		    "to abort a transaction for '%s'",
 		    find_staged_file(spec), file);
-	return err_set(call->err, "No ongoing transaction!");
+	err_set(call->err, "No ongoing transaction!");
+	return call_ended_before(call, "set ssl cert");
 }

@@ -132,9 +132,14 @@ refuse_other(
 		    "The ongoing transaction is about '%s' but you are trying "
 		    "to set '%s'\nCan't commit %s!",
 		    other, file, file);
-	return abort ? err_set(call->err, "No ongoing transaction!")
-	             : err_set(call->err,
-	                   "No ongoing transaction! !\nCan't commit %s!", file);
+	if (abort)
+		err_set(call->err, "No ongoing transaction!");
+	else
+		err_set(call->err,
+		    "No ongoing transaction! !\nCan't commit %s!", file);
+	return call_ended_before(call, words->part == TLS_TRUST_CA
+	                                   ? "set ssl ca-file"
+	                                   : "set ssl crl-file");
 }
 
 static bool

@@ -304,6 +304,47 @@ healths() {
 	stat_of app r status
 }
 
+# refused TEXT COMMAND...: the command fails, with that text.
+refused() {
+	run -1 ctl "${@:2}"
+	[[ $output == "$1"*"not committed before the upgrade to this process has ended"* ]] ||
+		fail "$output"
+}
+
+@test "records: what is not committed ends with an upgrade, and a commit names that" {
+	local TLS_AT pem
+
+	make_site site
+	begin_kept
+	stop_lfproxy
+	TLS_AT=127.0.0.1:$(free_port)
+	cat >>"$T/lfproxy.ini" <<-END
+		[list all]
+		[tls site]
+		cert = $T/site.pem
+		verify_client = optional
+		ca = $T/ca.pem
+		[frontend shop]
+		listen = $TLS_AT tls=site
+		backend = app
+	END
+	begin_again
+	run -1 ctl commit ssl cert "$T/site.pem"
+	equal "before" "No ongoing transaction! !
+Can't commit $T/site.pem!" "$output"
+	ctl set ssl cert "$T/site.pem" <"$T/site.pem"
+	ctl set ssl ca-file "$T/site.crt" <"$T/site.crt"
+	ctl prepare acl all
+	upgrade
+	refused 'No ongoing transaction! !' commit ssl cert "$T/site.pem"
+	refused 'No ongoing transaction!' abort ssl cert "$T/site.pem"
+	refused 'No ongoing transaction! !' commit ssl ca-file "$T/site.crt"
+	refused 'Version number out of range.' commit acl @1 all
+	ctl set ssl cert "$T/site.pem" <"$T/site.pem"
+	ctl commit ssl cert "$T/site.pem"
+	stop_newest
+}
+
 @test "records: health: servers stay down and stopping" {
 	begin_kept
 	ctl set server app/a health down
