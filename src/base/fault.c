@@ -207,6 +207,7 @@ static const struct fault_variable {
     {"PIPE", parse_failing, &failing[FAULT_PIPE]},
     {"ANSWER", parse_failing, &failing[FAULT_ANSWER]},
     {"PREPARE", parse_failing, &failing[FAULT_PREPARE]},
+    {"REGISTER", parse_failing, &failing[FAULT_REGISTER]},
 };
 
 #define VARIABLES (sizeof(variables) / sizeof(variables[0]))

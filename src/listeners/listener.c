@@ -263,20 +263,22 @@ listener_store(struct listener *l)
 	notify_store(acceptor_fd(l->acceptor), store_name(l, name));
 }
 
-static void
-open_listener(struct listener *l, struct pool *pool, struct changes *changes)
+bool
+listener_register(struct listener *l, struct pool *pool, struct err *err)
 {
-	int rc = acceptor_open(l->acceptor, pool_shard(pool, 0));
+	int rc = acceptor_register(l->acceptor, pool_shard(pool, 0));
+	char text[ADDR_TEXT_SIZE];
 
-	if (rc < 0) {
-		char text[ADDR_TEXT_SIZE];
+	return rc == 0 ||
+	       err_set(err,
+	           "frontend %s: cannot wait for connections on %s: %s",
+	           l->frontend, addr_text(&l->addr, text), strerror(-rc));
+}
 
-		log_error("cannot wait for connections on %s: %s",
-		    addr_text(&l->addr, text), strerror(-rc));
-		changes_add(changes, false,
-		    "frontend %s: cannot wait for connections on %s: %s",
-		    l->frontend, text, strerror(-rc));
-	}
+static void
+open_listener(struct listener *l, struct pool *pool)
+{
+	acceptor_start(l->acceptor);
 	l->pool = pool;
 	l->opened = true;
 }
@@ -359,7 +361,7 @@ listener_commit(struct listener *l, struct pool *pool, struct changes *changes)
 	if (l->opened)
 		keep_listener(l, pool, changes);
 	else
-		open_listener(l, pool, changes);
+		open_listener(l, pool);
 	hold_as_frontend(l, l->next, changes);
 	l->next = NULL;
 	l->next_spec = NULL;

@@ -59,6 +59,11 @@ void listener_free(struct listener *l);
  * socket, which the caller owns, or -1 with err set. */
 int listener_bind(const struct listener *l, struct err *err);
 
+/* Makes the pool watch the socket of a listener that is not open yet.  Returns
+ * false with err set. */
+bool listener_register(
+    struct listener *l, struct pool *pool, struct err *err) MUST_CHECK;
+
 /* Gives the socket of an open listener the options of next_spec, as far as a
  * listening socket accepts them.  Returns false with err set: then nothing has
  * changed.  Otherwise listener_commit or listener_put_back follows. */

@@ -20,15 +20,21 @@
 struct listener;
 struct listeners;
 
-/* Binds the addresses of the model.  Returns NULL with err set if one cannot be
- * bound.  Runs on the control thread, as all functions here. */
+/* Binds the addresses of the model; listeners_register and listeners_commit
+ * follow.  Returns NULL with err set if one cannot be bound.  Runs on the
+ * control thread, as all functions here. */
 struct listeners *listeners_bind(
     struct model *model, struct proxy *proxy, struct err *err);
 
 /* Binds the new addresses: the first half of a change to another model.
  * Returns false with err set if one cannot be bound: then nothing has changed.
- * Otherwise listeners_commit or listeners_cancel follows. */
+ * Otherwise listeners_register or listeners_cancel follows. */
 bool listeners_prepare(struct listeners *listeners, struct model *model,
+    struct err *err) MUST_CHECK;
+/* Makes the pools of the model, which may be new, watch the new sockets.
+ * Returns false with err set if they cannot: then listeners_prepare is undone.
+ * Otherwise listeners_commit or listeners_cancel follows. */
+bool listeners_register(struct listeners *listeners, struct pools *pools,
     struct err *err) MUST_CHECK;
 /* Undoes listeners_prepare: closes the new sockets and restores the options of
  * the others. */

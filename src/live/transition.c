@@ -123,7 +123,9 @@ prepare_listeners(struct transition *t)
 {
 	struct err err;
 
-	return listeners_prepare(t->control->listeners, t->model, &err) ||
+	return (listeners_prepare(t->control->listeners, t->model, &err) &&
+	           listeners_register(
+	               t->control->listeners, t->control->pools, &err)) ||
 	       control_refuse(t->errors, err.text);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/ensure.h"
+#include "base/fault.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "net/sock.h"
@@ -22,13 +23,33 @@ acceptor_note(struct acceptor *a, uint32_t note)
 	    &a->handler, claim_generation(&a->handler.claim), note);
 }
 
-void
-acceptor_abandon(struct acceptor *a)
+static void
+close_socket(struct acceptor *a)
 {
 	acceptor_drop_kept(a);
 	close(a->fd);
 	a->fd = -1;
 	atomic_store_release(&a->closed, 1u); /* [P9] */
+}
+
+/* Ends the acceptor, which the caller owns. */
+static void
+retire_acceptor(struct acceptor *a)
+{
+	/* Without this the handle set would go on to watch a socket that
+	 * another process has as well. */
+	(void)handle_set_remove(a->handler.shard->set, a->fd);
+	claim_retire(&a->handler.claim);
+	close_socket(a);
+}
+
+void
+acceptor_abandon(struct acceptor *a)
+{
+	if (claim_owned(&a->handler.claim))
+		retire_acceptor(a);
+	else
+		close_socket(a);
 }
 
 /* Moves the acceptor to another pool's handle set, whose threads accept from
@@ -63,11 +84,7 @@ acceptor_turn(
 	if (a->fd < 0)
 		return TURN_DONE; /* a note that came after the end */
 	if (pending & NOTE_KILL) {
-		/* Without this the handle set would go on to watch a socket
-		 * that another process has as well. */
-		(void)handle_set_remove(a->handler.shard->set, a->fd);
-		claim_retire(&a->handler.claim);
-		acceptor_abandon(a);
+		retire_acceptor(a);
 		return TURN_RETIRED;
 	}
 	if (pending & NOTE_MOVE) {
@@ -157,19 +174,28 @@ acceptor_shard(const struct acceptor *a)
 }
 
 int
-acceptor_open(struct acceptor *a, struct shard *shard)
+acceptor_register(struct acceptor *a, struct shard *shard)
 {
 	struct event_handler *h = &a->handler;
 	int rc;
 
+	if (fault_fails(FAULT_REGISTER))
+		return -errno;
 	claim_open(&h->claim);
 	atomic_store_relaxed(&h->shard, shard);
 	rc = handle_set_add(shard->set, a->fd,
 	    event_handler_handle(h, HANDLE_LISTENER), HANDLE_READABLE);
-	/* Bits that were posted already need a thread to look at them. */
-	if (!claim_drop(&h->claim))
-		shard_submit(h);
+	if (rc < 0)
+		claim_retire(&h->claim);
 	return rc;
+}
+
+void
+acceptor_start(struct acceptor *a)
+{
+	/* Bits that were posted already need a thread to look at them. */
+	if (!claim_drop(&a->handler.claim))
+		shard_submit(&a->handler);
 }
 
 void

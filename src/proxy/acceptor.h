@@ -11,15 +11,20 @@ struct acceptor;
 
 /* The functions below run on the control thread. */
 
-/* Makes an acceptor that accepts nothing before acceptor_open.  Takes ownership
- * of fd, also on failure.  number: which of the frontend's addresses fd listens
- * on, counted from 1.  Returns 0 or -errno. */
+/* Makes an acceptor that accepts nothing before acceptor_start.  Takes
+ * ownership of fd, also on failure.  number: which of the frontend's addresses
+ * fd listens on, counted from 1.  Returns 0 or -errno. */
 int acceptor_new(struct proxy *proxy, struct frontend *frontend,
     unsigned number, int fd, struct acceptor **ret_acceptor) MUST_CHECK;
 
-/* Makes the shard's threads accept from now on.  To be called once.  Returns 0
- * or -errno. */
-int acceptor_open(struct acceptor *a, struct shard *shard) MUST_CHECK;
+/* Makes the shard watch the socket.  Threads accept only from acceptor_start
+ * on: until then the caller owns the acceptor, and clients wait in the backlog.
+ * acceptor_start or acceptor_abandon follows.  Returns 0, or -errno with
+ * nothing changed. */
+int acceptor_register(struct acceptor *a, struct shard *shard) MUST_CHECK;
+
+/* Makes the shard's threads accept from now on.  To be called once. */
+void acceptor_start(struct acceptor *a);
 
 /* Gives a closed acceptor another socket, to be opened again: an event handler
  * keeps its slot forever, so acceptors are reused.  Takes ownership of fd.  No
@@ -27,7 +32,8 @@ int acceptor_open(struct acceptor *a, struct shard *shard) MUST_CHECK;
 void acceptor_renew(
     struct acceptor *a, struct frontend *frontend, unsigned number, int fd);
 
-/* Closes the socket of an acceptor that was never opened. */
+/* Closes the socket of an acceptor that was never started.  It can be renewed
+ * at once. */
 void acceptor_abandon(struct acceptor *a);
 
 /* Returns whether a thread runs, or is about to run, a turn of the acceptor. */

@@ -389,3 +389,23 @@ fails_in() {
 	fails_in PREPARE 0 0
 	stop_newest
 }
+
+@test "transition: so does a reload whose new socket cannot be watched" {
+	local LFPROXY before
+
+	needs_faults
+	begins REGISTER=ENOMEM:after=2:count=1
+	wait_for 10 looks_alike_twice
+	before=$SEEN
+	new "$PORT" "$(addr a | sed 's/.*://')"
+	run -1 ctl reload
+	[[ $output == *"frontend other: cannot wait for connections on unix:$T/other.sock: Cannot allocate memory"* ]] ||
+		fail "$output"
+	old "$PORT"
+	stays "$before"
+	new "$PORT" "$(addr a | sed 's/.*://')"
+	run -0 ctl reload
+	equal "through the new socket" a \
+	    "$(curl -s --unix-socket "$T/other.sock" http://x/ | head -n 1)"
+	ends
+}

@@ -89,7 +89,8 @@ begin(uint32_t sessions)
 		assert_int_equal(
 		    acceptor_new(&proxy, &frontend, i + 1, fd, &acceptors[i]),
 		    0);
-		assert_int_equal(acceptor_open(acceptors[i], &shard), 0);
+		assert_int_equal(acceptor_register(acceptors[i], &shard), 0);
+		acceptor_start(acceptors[i]);
 		handlers[i] = &acceptors[i]->handler;
 	}
 }
