@@ -208,6 +208,7 @@ static const struct fault_variable {
     {"ANSWER", parse_failing, &failing[FAULT_ANSWER]},
     {"PREPARE", parse_failing, &failing[FAULT_PREPARE]},
     {"REGISTER", parse_failing, &failing[FAULT_REGISTER]},
+    {"HANDOVER", parse_failing, &failing[FAULT_HANDOVER]},
 };
 
 #define VARIABLES (sizeof(variables) / sizeof(variables[0]))

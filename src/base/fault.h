@@ -15,7 +15,7 @@
  *   LFPROXY_FAULT_LEAK_MEMORY=1   each session's end loses some memory
  *   LFPROXY_FAULT_LEAK_FD=1       one in a hundred loses a descriptor
  *   LFPROXY_FAULT_ACCEPT, _SOCKET, _CONNECT, _EPOLL_CTL, _SLAB, _PIPE,
- *   LFPROXY_FAULT_ANSWER, _TLS_MEMORY, _PREPARE, _REGISTER
+ *   LFPROXY_FAULT_ANSWER, _TLS_MEMORY, _PREPARE, _REGISTER, _HANDOVER
  *       =ERROR[:SHARE][:after=N][:count=N]
  *
  * SHARE is a percentage, as in 1% or 0.05%.  A turn that is slow sleeps, or
@@ -49,6 +49,7 @@ enum fault_call {
 	FAULT_TLS_MEMORY, /* an allocation of OpenSSL's */
 	FAULT_PREPARE,    /* a part of a transition (live/transition.h) */
 	FAULT_REGISTER,   /* to watch a new listening socket */
+	FAULT_HANDOVER,   /* to send a message of an upgrade */
 	FAULT_CALLS
 };
 

@@ -68,7 +68,7 @@ send_some_images(struct closed_sent *s, int channel)
 		memcpy(&n, s->images + s->size - sizeof(n), sizeof(n));
 		rc = handover_send_data(channel, HANDOVER_CLOSED,
 		    s->images + s->size - sizeof(n) - n, n);
-		if (rc == -EAGAIN || rc == -ENOBUFS)
+		if (rc == -EAGAIN)
 			return false;
 		s->size -= n + sizeof(n);
 		if (rc < 0)

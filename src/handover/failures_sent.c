@@ -47,7 +47,7 @@ failures_sent_step(struct failures_sent *sent, struct failures *failures,
 		}
 		rc = handover_send_data(
 		    channel, HANDOVER_FAILURES, s->image, s->size);
-		*ret_full = rc == -EAGAIN || rc == -ENOBUFS;
+		*ret_full = rc == -EAGAIN;
 		if (*ret_full)
 			break;
 		s->size = 0;

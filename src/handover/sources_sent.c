@@ -74,7 +74,7 @@ sources_sent_step(struct sources_sent *sent, const struct model *model,
 
 		fill_message(sent, model, &m, until_ns);
 		rc = *m.text ? handover_send(channel, &m) : 0;
-		if (rc == -EAGAIN || rc == -ENOBUFS) {
+		if (rc == -EAGAIN) {
 			*sent = before;
 			*ret_full = true;
 			break;

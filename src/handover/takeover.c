@@ -169,14 +169,15 @@ takeover_under_way(void)
 	return takeover.channel != 0;
 }
 
-static void
+/* Returns what handover_send returns. */
+static int
 send_handover_text(enum handover_kind kind, const char *text)
 {
 	static struct handover m;
 
 	m = (struct handover){.kind = kind, .version = HANDOVER_VERSION};
 	snprintf(m.text, sizeof(m.text), "%s", text);
-	(void)handover_send(takeover.channel, &m);
+	return handover_send(takeover.channel, &m);
 }
 
 void
@@ -187,7 +188,7 @@ takeover_failed(const char *why)
 	/* Before the message: the predecessor ends this one when it gets it.
 	 */
 	inherited_put_back_files();
-	send_handover_text(HANDOVER_FAILED, why);
+	(void)send_handover_text(HANDOVER_FAILED, why);
 	close(end_takeover());
 }
 
@@ -249,18 +250,21 @@ on_left(struct ev_loop *loop, ev_io *io, int events)
 	takeover.hooks.left(takeover.hooks.arg, channel);
 }
 
-/* Sends READY, unless servers are still to be reported. */
+/* Sends READY, unless servers are still to be reported.  If it cannot be sent
+ * at all, the predecessor goes on and ends this process. */
 static void
 send_ready(struct timed_task *task, uint64_t now_ms)
 {
-
 	if (!takeover.hooks.is_known(takeover.hooks.arg) &&
 	    now_ms < takeover_wait_by_ms()) {
 		timed_task_schedule(task, now_ms + TAKEOVER_LOOK_MS);
 		return;
 	}
-	stop_waiting();
-	send_handover_text(HANDOVER_READY, HANDOVER_TAKES_SESSIONS);
+	if (!takeover.is_ready)
+		stop_waiting();
+	if (send_handover_text(HANDOVER_READY, HANDOVER_TAKES_SESSIONS) ==
+	    -EAGAIN)
+		timed_task_schedule(task, now_ms + TAKEOVER_LOOK_MS);
 }
 
 void

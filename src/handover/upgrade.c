@@ -239,22 +239,33 @@ add_past(struct upgrade *u)
 }
 
 /* Leaves the sockets to the successor, which serves, and begins to send
- * sessions. */
+ * sessions.  Until the successor has been told, this process can go on. */
 static void
 commit_upgrade(struct upgrade *u)
 {
 	static const struct handover left = {
 	    .kind = HANDOVER_LEFT, .version = HANDOVER_VERSION};
 	struct lineage *l = u->lineage;
+	int rc;
 
 	if (is_stopping(l)) {
 		fail_upgrade(u, UPGRADE_STOPS);
 		return;
 	}
+	rc = handover_send(u->other.channel, &left);
+	if (rc == -EAGAIN) {
+		timed_task_schedule(
+		    &u->confirmation, clock_now_ms() + CONFIRM_LOOK_MS);
+		return;
+	}
+	if (rc < 0) {
+		fail_upgrade(u, "process %d cannot be told to take over: %s",
+		    (int)u->other.pid, strerror(-rc));
+		return;
+	}
 	enter_upgrade_state(u, UPGRADE_LEFT);
 	add_past(u);
 	notify_close();
-	(void)handover_send(u->other.channel, &left);
 	l->hooks.leave(l->hooks.arg);
 	ev_io_stop(l->instance->loop, &u->io);
 	ev_child_stop(l->instance->loop, &u->child);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/ensure.h"
+#include "base/fault.h"
 
 #define MAGIC "lfproxy"
 
@@ -42,6 +43,17 @@ handover_put_lines(struct handover *message, const char *lines)
 	return n;
 }
 
+/* Returns the value for an errno.  Without memory for the message, and with too
+ * many descriptors on their way, the caller tries again, as with a full
+ * socket. */
+static int
+refusal(int error)
+{
+	return error == ENOMEM || error == ENOBUFS || error == ETOOMANYREFS
+	           ? -EAGAIN
+	           : -error;
+}
+
 /* Sends a message of these parts.  fds: the descriptors that go with it. */
 static int
 send_parts(int channel, struct iovec *parts, size_t parts_n, const int *fds,
@@ -62,10 +74,12 @@ send_parts(int channel, struct iovec *parts, size_t parts_n, const int *fds,
 		control.align.cmsg_len = CMSG_LEN(size);
 		memcpy(CMSG_DATA(&control.align), fds, size);
 	}
+	if (fault_fails(FAULT_HANDOVER))
+		return refusal(errno);
 	do
 		rc = sendmsg(channel, &msg, MSG_NOSIGNAL | flags);
 	while (rc < 0 && errno == EINTR);
-	return rc < 0 ? -errno : 0;
+	return rc < 0 ? refusal(errno) : 0;
 }
 
 int

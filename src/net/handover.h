@@ -101,14 +101,13 @@ struct handover {
  * all of it fits.  Returns the length of the text. */
 size_t handover_put_lines(struct handover *message, const char *lines);
 
-/* Sends a message that has a text.  Blocks only if the socket
- * does.  Returns 0 or -errno. */
+/* Sends a message that has a text.  Blocks only if the socket does.  Returns 0
+ * or -errno: -EAGAIN if the receiver has to read first, or memory is short. */
 int handover_send(int channel, const struct handover *message);
 
 /* Sends a SESSION with these parts and descriptors; the caller keeps the
- * descriptors.  Several threads may send at once.  Never blocks.  Returns 0 or
- * -errno: -EAGAIN, -ENOBUFS or -ETOOMANYREFS if the receiver has to read first.
- */
+ * descriptors.  Several threads may send at once.  Never blocks.  Returns what
+ * handover_send returns. */
 int handover_send_session(int channel, const struct iovec *parts,
     size_t parts_n, const int *fds, size_t fds_n);
 

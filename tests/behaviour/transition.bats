@@ -330,15 +330,18 @@ has_drift() {
 	[ "$(drift)" = "$1" ]
 }
 
-# upgrades_with FAULT N: to a process in which this call fails once, after N
-# others.  There is no upgrade and all is as before, or the next process has all
-# of it.
-upgrades_with() {
+# next_with [VARIABLE]: the program of an upgrade, with this fault alone.
+next_with() {
+	printf '#!/bin/sh\nunset LFPROXY_FAULT_HANDOVER\n%s exec "%s" "$@"\n' \
+	    "${1:+LFPROXY_FAULT_$1}" "$LFPROXY" >"$T/next"
+	chmod +x "$T/next"
+}
+
+# upgrades_whole: there is no upgrade and all is as before, or the next process
+# has all of it.
+upgrades_whole() {
 	local before drift former
 
-	printf '#!/bin/sh\nLFPROXY_FAULT_%s=%s exec "%s" "$@"\n' "$1" \
-	    "ENOMEM:after=$2:count=1" "$LFPROXY" >"$T/next"
-	chmod +x "$T/next"
 	drift=$(drift)
 	wait_for 10 looks_alike_twice
 	before=$SEEN
@@ -357,8 +360,15 @@ upgrades_with() {
 	wait_for 30 ended "$former"
 	# The failure may be that of the first session, or of the first answer.
 	wait_for 10 serves
-	wait_for 10 has_drift "$drift" || fail "$1 $2: $(drift)"
+	wait_for 10 has_drift "$drift" || fail "$(drift)"
 	wait_for 10 has_fleet 1
+}
+
+# upgrades_with FAULT N: to a process in which this call fails once, after N
+# others.
+upgrades_with() {
+	next_with "$1=ENOMEM:after=$2:count=1"
+	upgrades_whole || fail "$1 $2"
 }
 
 # fails_in FAULT FAILURES CALLS...: upgrades_with each of these numbers of calls;
@@ -387,7 +397,47 @@ fails_in() {
 	fails_in CONNECT 0 0
 	fails_in PIPE 0 0
 	fails_in PREPARE 0 0
+	fails_in ANSWER 0 0 1
+	# Its answer to this process, and what it sends later.
+	fails_in HANDOVER 0 0 1 2
+	next_with HANDOVER=ENOSPC:count=1
+	FAILED=0
+	upgrades_whole
+	equal "without an answer" 1 "$FAILED"
 	stop_newest
+}
+
+# hands_over_with FAULT: a process that fails so once, when it sends to the next
+# one, is upgraded.
+hands_over_with() {
+	begins "HANDOVER=$1:count=1"
+	FIRST=$LFPROXY_PID
+	next_with
+	upgrades_whole
+	if [ "$LFPROXY_PID" = "$FIRST" ]; then
+		ends
+	else
+		signal held TERM
+		finish held
+		stop_newest
+	fi
+}
+
+@test "transition: so does an upgrade whose former process fails to hand over" {
+	local LFPROXY n before FAILED=0
+
+	needs_faults
+	# The sockets, commands, the end of them, and its leave.
+	for ((n = 0; FAILED == n; n++)); do
+		hands_over_with "ENOSPC:after=$n"
+	done
+	((FAILED >= 4)) || fail "$FAILED messages were sent before it left"
+	# Short of memory it tries again, also while sessions leave.
+	for ((n = 0; n < FAILED + 4; n++)); do
+		before=$FAILED
+		hands_over_with "ENOMEM:after=$n"
+		equal "no upgrade" "$before" "$FAILED"
+	done
 }
 
 @test "transition: so does a reload whose new socket cannot be watched" {
