@@ -85,6 +85,24 @@ remove_demo() {
 	remove_demo "$base"
 }
 
+@test "demo: goes on after an upgrade, and ends with the successor" {
+	local former next
+
+	demo upgraded
+	export LFPROXY_ADMIN=$PWD/build/demo-$base/admin.sock
+	former=$("$CTL" show info | sed -n 's/^Pid: //p')
+	run -0 "$CTL" upgrade
+	wait_for 10 ended "$former"
+	next=$("$CTL" show info | sed -n 's/^Pid: //p')
+	[ "$next" != "$former" ]
+	wait_for 10 demo_said upgraded '^demo: process [0-9]+ serves now'
+	run -0 fetch "http://127.0.0.1:$base/"
+	[[ $output == app[12] ]]
+	end upgraded
+	wait_for 10 ended "$next"
+	remove_demo "$base"
+}
+
 # demo_refuses PORT: a demo on $base reports that this one of its ports is in use.
 demo_refuses() {
 	run -1 timeout 60 scripts/demo "$base"
