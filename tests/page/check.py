@@ -15,6 +15,7 @@ import time
 
 from browser import Browser
 from changes import change
+from exact import exact
 from looks import look, look_at_many
 from page import CLOSED, LIVE, press, redrawn, sign_in
 from stage import Stage, traffic
@@ -67,7 +68,7 @@ def take_picture(browser, stage, path, seconds):
 
 def main():
     build = sys.argv[1]
-    checks = Checks(39)
+    checks = Checks(48)
     stop = threading.Event()
     with tempfile.TemporaryDirectory(prefix="lfproxy-page-",
                                      ignore_cleanup_errors=True) as folder:
@@ -81,6 +82,7 @@ def main():
             threading.Thread(target=traffic, args=[stage.web, stop],
                              daemon=True).start()
             look(browser, stage, checks)
+            exact(browser, checks)
             change(browser, stage, checks, stop)
             look_at_many(browser, stage, checks)
         finally:

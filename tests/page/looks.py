@@ -12,6 +12,15 @@ DRAWN = """(() => {
     drawn: points.map((p) => (39.5 - Number(p.split(",")[1])) / 39 * 100) };
 })()"""
 
+# The cells of a server's card that have a text: column, label, left, right,
+# height, and what is said above the text.
+CARD = """[...document.querySelectorAll('[data-name="app/app1"] [data-column]')]
+  .filter((td) => td.textContent.trim()).map((td) => {
+    const r = td.getBoundingClientRect();
+    return [td.dataset.column, td.dataset.label, r.left, r.right, r.height,
+      getComputedStyle(td, "::before").content];
+  })"""
+
 
 def look(browser, stage, checks):
     browser.call("Page.navigate", url=f"http://{stage.http}/")
@@ -85,6 +94,10 @@ def look(browser, stage, checks):
                 "[...document.querySelectorAll('#proxies .server')]"
                 ".map((r) => r.dataset.name)")
             assert shown == names, shown
+            pressed = browser.evaluate(
+                "[...document.querySelectorAll('#kinds [aria-pressed=true]')]"
+                ".map((b) => b.classList[b.classList.length - 1])")
+            assert pressed == [kind], pressed
         browser.evaluate("document.querySelector('#kinds .held').click()")
         assert browser.evaluate(ROWS.format("server")) == 3
 
@@ -114,6 +127,11 @@ def look(browser, stage, checks):
         assert browser.evaluate(ROWS.format("server")) == 0
         assert browser.evaluate(ROWS.format("frontend")) == 0
         assert browser.evaluate(cell("app", "total")) != "0"
+        # A filter shows what is folded.
+        fill(browser, "filter", "app2")
+        assert browser.evaluate(ROWS.format("server")) == 1
+        fill(browser, "filter", "")
+        assert browser.evaluate(ROWS.format("server")) == 0
         press(browser, "Unfold all")
         assert browser.evaluate(ROWS.format("server")) == 3
 
@@ -157,12 +175,13 @@ def look(browser, stage, checks):
         try:
             wide = browser.evaluate("document.documentElement.scrollWidth")
             assert wide <= 360, f"{wide} pixels wide"
-            for column in ("status", "errors", "check"):
-                box = browser.evaluate(
-                    "(() => { const r = document.querySelector('[data-name="
-                    f"\"app/app1\"] [data-column={column}]')"
-                    ".getBoundingClientRect(); return [r.left, r.right, r.height]; })()")
-                assert box[0] >= 0 and box[1] <= 360 and box[2] > 0, (column, box)
+            for column, label, left, right, height, said in browser.evaluate(CARD):
+                assert left >= 0 and right <= 360 and height > 0, (column, left)
+                assert said == f'"{label}"' or column == "status", (column, said)
+            assert {"status", "errors", "check"} <= {
+                c[0] for c in browser.evaluate(CARD)}
+            assert not browser.evaluate(
+                "document.querySelector('#proxies thead').checkVisibility()")
         finally:
             browser.call("Emulation.clearDeviceMetricsOverride")
 
