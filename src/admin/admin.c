@@ -79,13 +79,12 @@ on_pulse(struct ev_loop *loop, ev_timer *timer, int events)
 	struct admin *admin = timer->data;
 	struct pulse *p = &admin->pulse;
 	uint64_t now = clock_now_ns(), cpu = cpu_time_ns();
-	uint64_t bytes = info_bytes(control_model(admin->env.control));
+	uint64_t bytes = info_bytes(admin->env.instance->model);
 
 	(void)loop;
 	(void)events;
 	p->idle_percent = idle_percent(cpu - p->cpu_ns,
-	    (now - p->at_ns) *
-	        threads_at_work(control_pools(admin->env.control)));
+	    (now - p->at_ns) * threads_at_work(admin->env.pools));
 	/* The sum falls when a reload removes frontends. */
 	p->bytes_rate = bytes > p->bytes ? bytes - p->bytes : 0;
 	p->at_ns = now;
@@ -162,7 +161,7 @@ is_of_start(const struct admin *admin, const struct admin_spec *spec)
 static bool
 open_socket(struct admin *admin, const struct admin_spec *spec, struct err *err)
 {
-	const struct spec *model = control_model(admin->env.control)->spec;
+	const struct spec *model = admin->env.instance->model->spec;
 	bool of_start = is_of_start(admin, spec);
 	struct admin_socket *socket;
 
@@ -297,6 +296,12 @@ admin_list_sockets(const struct admin *admin, bool json, FILE *out)
 static const struct admin_view admin_view = {
     .facts = admin_facts, .list_sockets = admin_list_sockets};
 
+void
+admin_started(struct admin *admin, struct control *control)
+{
+	command_env_set_parts(&admin->env, control);
+}
+
 struct admin *
 admin_open(struct control *control, struct err *err)
 {
@@ -312,13 +317,13 @@ admin_open(struct control *control, struct err *err)
 	}
 	list_init(&admin->left);
 	audit_init(&admin->audit);
-	admin->env = (struct command_env){.control = control,
-	    .audit = &admin->audit,
+	admin->env = (struct command_env){.audit = &admin->audit,
 	    .admin = admin,
 	    .admin_view = &admin_view,
 	    .expiring = &admin->expiring};
+	admin_started(admin, control);
 	expiring_init(&admin->expiring, &admin->env);
-	admin->loop = control_loop(control);
+	admin->loop = admin->env.instance->loop;
 	pulse_start(admin);
 	for (size_t i = 0; i < specs->n; i++)
 		if (!prepare_socket(admin, &admin->next.specs.all[i], err)) {

@@ -27,6 +27,9 @@ struct command_env;
  * made or written.  Returns NULL with err set on any other failure. */
 struct admin *admin_open(struct control *control, struct err *err) MUST_CHECK;
 
+/* Lets commands find what control_start has made. */
+void admin_started(struct admin *admin, struct control *control);
+
 /* Closes all sockets and connections.  admin may be NULL. */
 void admin_close(struct admin *admin);
 

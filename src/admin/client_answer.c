@@ -23,8 +23,7 @@ static void
 put_uptime(const struct command_env *env, FILE *out)
 {
 	uint64_t s =
-	    (clock_now_ms() - control_model(env->control)->state->started_ms) /
-	    1000;
+	    (clock_now_ms() - env->instance->model->state->started_ms) / 1000;
 
 	fprintf(out, "[%" PRIu64 ":%02u:%02u:%02u]", s / 86400,
 	    (unsigned)(s / 3600 % 24), (unsigned)(s / 60 % 60),

@@ -39,7 +39,7 @@ find_by_file(
 struct acl_list *
 call_acl(struct call *call, const char *text, const char *missing)
 {
-	const struct model *m = control_model(call->env->control);
+	const struct model *m = call->env->instance->model;
 	struct acl_list *list = NULL;
 	bool none = true;
 	uint64_t n;
@@ -130,7 +130,7 @@ take_range(struct call *call, const char *missing, struct cidr *ret_range)
 static struct grace *
 grace_of(const struct call *call)
 {
-	return control_model(call->env->control)->grace;
+	return call->env->instance->model->grace;
 }
 
 /* Adds an entry to a version that is not in force. */

@@ -308,7 +308,7 @@ call_no_such_of(struct call *call, const char *words, const char *name,
 bool
 call_no_such_proxy(struct call *call, const char *name)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 	struct hint hint;
 
 	hint_init(&hint, name);
@@ -334,7 +334,7 @@ struct backend *
 call_server_backend(
     struct call *call, const char *name, const char **ret_server)
 {
-	const struct model *m = control_model(call->env->control);
+	const struct model *m = call->env->instance->model;
 	size_t len = call_backend_len(call, name);
 	char backend[CALL_NAME_SIZE];
 	struct backend *b;
@@ -366,7 +366,7 @@ call_server(struct call *call, const char *name)
 struct frontend *
 call_frontend(struct call *call, const char *name)
 {
-	const struct model *m = control_model(call->env->control);
+	const struct model *m = call->env->instance->model;
 	struct frontend *f = model_find_frontend(m, name);
 
 	if (!*name)
@@ -381,7 +381,7 @@ bool
 call_backend(
     struct call *call, const char *name, const struct backend **ret_backend)
 {
-	const struct model *m = control_model(call->env->control);
+	const struct model *m = call->env->instance->model;
 
 	*ret_backend = *name ? model_find_backend(m, name) : NULL;
 	return !*name || *ret_backend ||

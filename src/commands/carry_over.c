@@ -145,7 +145,7 @@ write_choices(const struct limit *l, size_t most, FILE *out)
 void
 carry_over_write(const struct command_env *env, FILE *out)
 {
-	struct model *model = control_model(env->control);
+	struct model *model = env->instance->model;
 	size_t left = CHOICES_MAX;
 
 	model_for_each_server (s, model)
@@ -188,7 +188,7 @@ restore_health(const struct command_env *env, const char *line)
 	        what, word) != 4 ||
 	    (strcmp(what, "health") != 0 && strcmp(what, "agent") != 0))
 		return false;
-	b = model_find_backend(control_model(env->control), backend);
+	b = model_find_backend(env->instance->model, backend);
 	s = b ? backend_find_server(b, name) : NULL;
 	if (!s || (s->tracked && what[0] == 'h') ||
 	    (!s->agent.on && what[0] == 'a'))
@@ -203,7 +203,7 @@ restore_health(const struct command_env *env, const char *line)
 		/* A reload without an agent forgets this. */
 		s->state->agent_heard = true;
 	}
-	model_update(control_model(env->control));
+	model_update(env->instance->model);
 	return true;
 }
 
@@ -237,7 +237,7 @@ list_of_clear(const struct command_env *env, const char *line)
 	char name[CALL_NAME_SIZE];
 
 	return sscanf(line, "clear acl %63s", name) == 1
-	           ? model_find_list(control_model(env->control), name)
+	           ? model_find_list(env->instance->model, name)
 	           : NULL;
 }
 
@@ -252,7 +252,7 @@ is_gone_already(const struct command_env *env, const char *line)
 
 	if (sscanf(line, "del acl %63s %49s", name, text) != 2)
 		return false;
-	list = model_find_list(control_model(env->control), name);
+	list = model_find_list(env->instance->model, name);
 	if (!list || !acl_list_content(list) ||
 	    !cidr_parse(text, &range, NULL) ||
 	    acl_content_get(acl_list_content(list), &range, &entry))
@@ -370,7 +370,7 @@ server_of_line(const char *line, char ret_name[WHOLE_NAME_SIZE])
 static void
 read_place(const struct command_env *env, const char *line)
 {
-	const struct model *model = control_model(env->control);
+	const struct model *model = env->instance->model;
 	struct server *s = later_server(line, model);
 	char address[512], places[(SERVER_PLACES + 1) * 20], now[20];
 
@@ -408,7 +408,7 @@ is_about_another(const struct command_env *env, const char *line)
 
 	if (strncmp(line, COUNTERS_LINE, strlen(COUNTERS_LINE)) != 0 &&
 	    server_of_line(line, name))
-		s = later_find_server(control_model(env->control), name);
+		s = later_find_server(env->instance->model, name);
 	return s && s->state->another;
 }
 
@@ -476,7 +476,7 @@ is_of_set(const struct command_env *env, const char *line)
 		return false;
 	slash = strchr(name, '/');
 	*slash = '\0';
-	b = model_find_backend(control_model(env->control), name);
+	b = model_find_backend(env->instance->model, name);
 	return b && b->spec->sets_n > 0 && !backend_find_server(b, slash + 1);
 }
 
@@ -525,7 +525,7 @@ carry_over_postpone(const struct command_env *env, char *lines)
 static void
 begin_changes_of_lists(const struct command_env *env)
 {
-	struct acl_list **lists = control_model(env->control)->lists;
+	struct acl_list **lists = env->instance->model->lists;
 
 	for (struct acl_list **l = lists; l && *l; l++)
 		acl_list_begin_changes(*l);
@@ -534,7 +534,7 @@ begin_changes_of_lists(const struct command_env *env)
 static void
 end_changes_of_lists(const struct command_env *env)
 {
-	const struct model *model = control_model(env->control);
+	const struct model *model = env->instance->model;
 
 	for (struct acl_list **l = model->lists; l && *l; l++)
 		if (!acl_list_end_changes(*l, model->grace))

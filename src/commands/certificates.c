@@ -67,7 +67,7 @@ write_replaced(void *arg, const struct tls_replaced *r)
 void
 certificates_write(const struct command_env *env, FILE *out)
 {
-	const struct spec *spec = control_model(env->control)->spec;
+	const struct spec *spec = env->instance->model->spec;
 
 	for (size_t i = 0; i < spec->tls_n; i++)
 		certificates_each(&spec->tls[i], write_replaced,
@@ -143,7 +143,7 @@ certificates_read(const struct command_env *env, char *line)
 	    later_text(line, "what", what, sizeof(what)) &&
 	    later_text(line, "file", file, sizeof(file)) &&
 	    later_text(line, "base", base, sizeof(base)) &&
-	    !restore(control_model(env->control)->spec, section, what, file,
+	    !restore(env->instance->model->spec, section, what, file,
 	        strtoull(base, NULL, 16), &err))
 		log_warning(
 		    "tls %s: %s '%s' is from its file, and no longer as it was "

@@ -14,7 +14,7 @@ run_clear_counters(struct call *call)
 
 	if (all && call->mode->level < LEVEL_ADMIN)
 		return err_set(call->err, "Permission denied");
-	model_clear_counters(control_model(call->env->control), all);
+	model_clear_counters(call->env->instance->model, all);
 	call_audit(call, NULL, NULL,
 	    all ? "all counters cleared" : "peak counters cleared");
 	return true;

@@ -7,7 +7,6 @@
 
 #include "commands/listing.h"
 #include "commands/tables.h"
-#include "live/control.h"
 #include "model/limit_lookup.h"
 
 struct clear_listing {
@@ -22,8 +21,7 @@ static bool
 clear_step(void *listing, const struct command_env *env)
 {
 	struct clear_listing *x = listing;
-	const struct limit *l =
-	    model_find_limit(control_model(env->control), x->name);
+	const struct limit *l = model_find_limit(env->instance->model, x->name);
 	struct source_facts facts;
 	bool found;
 

@@ -213,8 +213,8 @@ run_checked(struct call *call, const struct command *command)
 	bool ok = (!check || call_fits(call, command->usage, 0)) &&
 	          command->run(call);
 
-	if (call->env->control)
-		model_update(control_model(call->env->control));
+	if (call->env->instance)
+		model_update(call->env->instance->model);
 	return ok;
 }
 

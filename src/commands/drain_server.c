@@ -66,7 +66,7 @@ drain_or_state(
 {
 	struct drain_status status;
 
-	if (drains_of(&control_orders(call->env->control)->drains, s, &status))
+	if (drains_of(&call->env->orders->drains, s, &status))
 		return drain_order_text(&status.order, out);
 	return server_admin_name(server_own_admin(s));
 }
@@ -83,8 +83,7 @@ run_drain_server(struct call *call)
 	if (!s || !parse_order(call, &order))
 		return false;
 	before = drain_or_state(call, s, text);
-	if (!drains_begin(&control_orders(call->env->control)->drains, s,
-	        &order, call->err))
+	if (!drains_begin(&call->env->orders->drains, s, &order, call->err))
 		return false;
 	snprintf(what, sizeof(what), "server %s/%s state",
 	    s->backend->spec->name, s->spec->name);
@@ -102,11 +101,11 @@ run_cancel_drain(struct call *call)
 
 	if (!s)
 		return false;
-	if (!drains_of(&control_orders(call->env->control)->drains, s, &status))
+	if (!drains_of(&call->env->orders->drains, s, &status))
 		return err_set(call->err,
 		    "Server is not being drained (use 'show drains').");
 	drain_order_text(&status.order, before);
-	(void)drains_cancel(&control_orders(call->env->control)->drains, s);
+	(void)drains_cancel(&call->env->orders->drains, s);
 	call_audit_server(
 	    call, s, "state", before, server_admin_name(server_own_admin(s)));
 	return true;
@@ -143,8 +142,7 @@ run_show_drains(struct call *call)
 
 	report_begin(&r, call_take_json(call), call->out);
 	report_head(&r, "");
-	for (size_t i = 0;
-	     drains_at(&control_orders(call->env->control)->drains, i, &status);
+	for (size_t i = 0; drains_at(&call->env->orders->drains, i, &status);
 	     i++)
 		put_drain(&r, &status);
 	report_end(&r);

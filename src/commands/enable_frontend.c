@@ -59,7 +59,7 @@ run_enable_frontend(struct call *call)
 	if (say_if_already(
 	        call, f, FRONTEND_OPEN, "All sockets are already enabled."))
 		return true;
-	if (!frontend_resume(control_listeners(call->env->control), f, &why)) {
+	if (!frontend_resume(call->env->listeners, f, &why)) {
 		log_error(
 		    "frontend %s stays disabled: %s", f->spec->name, why.text);
 		return err_set(call->err,
@@ -82,7 +82,7 @@ run_disable_frontend(struct call *call)
 	    say_if_already(
 	        call, f, FRONTEND_PAUSED, "All sockets are already disabled."))
 		return true;
-	frontend_pause(control_listeners(call->env->control), f);
+	frontend_pause(call->env->listeners, f);
 	audit_admin(call, f, FRONTEND_OPEN);
 	return true;
 }
@@ -100,7 +100,7 @@ run_shutdown_frontend(struct call *call)
 	if (say_if_already(
 	        call, f, FRONTEND_SHUT, "Frontend was already shut down."))
 		return true;
-	frontend_shut(control_listeners(call->env->control), f);
+	frontend_shut(call->env->listeners, f);
 	snprintf(what, sizeof(what), "frontend %s", f->spec->name);
 	expiring_overrule(call->env->expiring, call, what);
 	audit_admin(call, f, before);

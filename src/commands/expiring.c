@@ -448,7 +448,7 @@ expiring_add(struct expiring *expiring, const char *former)
 	c->expiring = expiring;
 	c->id = ++expiring->last_id;
 	timed_task_init(
-	    &c->task, control_timer(expiring->env->control), change_on_time);
+	    &c->task, &expiring->env->instance->timer, change_on_time);
 	list_append(&expiring->changes, &c->node);
 	list_init(&c->chain);
 	expiring->n++;
@@ -541,10 +541,10 @@ expiring_end(struct expiring *expiring, struct call *call,
 	if (!begun->is_known)
 		return;
 	if (begun->setting.server) {
-		drains_overrule(&control_orders(expiring->env->control)->drains,
+		drains_overrule(&expiring->env->orders->drains,
 		    begun->setting.server, begun->setting.of_server);
 		/* The values in the answer have to be in force. */
-		model_update(control_model(expiring->env->control));
+		model_update(expiring->env->instance->model);
 	}
 	if (begun->for_ms > 0) {
 		if (describe_setting(call, command, &after) == SETTING_KNOWN)

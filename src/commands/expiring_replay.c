@@ -48,7 +48,7 @@ expiring_restore(const struct expiring_change *c, const char *value,
 	events_skip_next(true);
 	ok =
 	    r.call.out ? c->command->setting.restore(&r.call) : err_oom(&r.err);
-	model_update(control_model(env->control));
+	model_update(env->instance->model);
 	events_skip_next(false);
 	if (r.call.out)
 		(void)fclose(r.call.out);

@@ -77,11 +77,11 @@ count_ways(const struct frontend *f, const struct explain_request *r,
 /* Finds the address of the listen, with the port that the kernel has chosen for
  * it, if it has.  Returns false if the listen is for any address. */
 static bool
-find_local(struct control *control, const struct frontend *f,
+find_local(const struct command_env *env, const struct frontend *f,
     const struct listen_spec *listen, struct endpoint *ret_local)
 {
 	static const uint8_t any[16];
-	const struct listeners *all = control_listeners(control);
+	const struct listeners *all = env->listeners;
 	struct addr addr = listen->addr;
 	const struct listener *l;
 
@@ -96,7 +96,7 @@ find_local(struct control *control, const struct frontend *f,
 
 /* Returns what is known of the client when it connects to the frontend. */
 static struct explained_client
-client_at(struct control *control, const struct frontend *f,
+client_at(const struct command_env *env, const struct frontend *f,
     const struct explain_request *r)
 {
 	struct explained_client c = r->client;
@@ -110,7 +110,7 @@ client_at(struct control *control, const struct frontend *f,
 		c.tls = true;
 	if (!c.has_local && ways == 1 && !f->spec->listens[first].accept_proxy)
 		c.has_local =
-		    find_local(control, f, &f->spec->listens[first], &c.local);
+		    find_local(env, f, &f->spec->listens[first], &c.local);
 	return c;
 }
 
@@ -147,10 +147,10 @@ find_certs(const struct frontend *f, const struct explain_request *r)
 /* Explains the frontend and writes the head.  Returns false when memory is
  * short. */
 static bool
-explain_frontend(
-    struct explaining *x, struct control *control, const struct frontend *f)
+explain_frontend(struct explaining *x, const struct command_env *env,
+    const struct frontend *f)
 {
-	struct explained_client client = client_at(control, f, &x->request);
+	struct explained_client client = client_at(env, f, &x->request);
 	char *certs;
 
 	if (fault_fails(FAULT_ANSWER) || !explanation_make(f, &client, &x->now))
@@ -158,7 +158,7 @@ explain_frontend(
 	certs = find_certs(f, &x->request);
 	explained_put_head(&x->listing.report,
 	    &(struct explained){x->request.source, &client, certs, &x->now},
-	    control);
+	    env);
 	free(certs);
 	x->server = 0;
 	return true;
@@ -195,10 +195,10 @@ explain_step(void *listing, const struct command_env *env)
 		x->now = (struct explanation){.frontend = NULL};
 		return true;
 	}
-	f = next_frontend(x, control_model(env->control));
+	f = next_frontend(x, env->instance->model);
 	if (!f)
 		return false;
-	if (explain_frontend(x, env->control, f))
+	if (explain_frontend(x, env, f))
 		return true;
 	report_row(r);
 	report_put(r, "error", "%s",
@@ -388,7 +388,7 @@ heeds_local(const struct frontend *f)
 static bool
 is_local_heeded(struct call *call, const struct explain_request *r)
 {
-	const struct model *m = control_model(call->env->control);
+	const struct model *m = call->env->instance->model;
 
 	for (size_t i = 0; i < m->spec->frontends_n; i++)
 		if ((!*r->frontend || strcmp(m->frontends[i]->spec->name,
@@ -453,7 +453,7 @@ run_explain(struct call *call)
 	if (!x)
 		return false;
 	ok = take_explain_args(call, x);
-	if (ok && !next_frontend(x, control_model(call->env->control)))
+	if (ok && !next_frontend(x, call->env->instance->model))
 		ok = err_set(call->err,
 		    "No frontend listens on an address that the client "
 		    "'%.60s' could have connected to.",

@@ -5,7 +5,7 @@
 #define COMMANDS_EXPLAIN_H
 
 #include "commands/report.h"
-#include "live/control.h"
+#include "stats/env.h"
 #include "orders/explain.h"
 
 /* The answer about one frontend.  Borrows all members, for the head. */
@@ -20,8 +20,8 @@ struct explained {
 
 /* Begins a row of the report and writes what precedes the servers.  Called
  * before the model changes. */
-void explained_put_head(
-    struct report *report, const struct explained *x, struct control *control);
+void explained_put_head(struct report *report, const struct explained *x,
+    const struct command_env *env);
 
 /* Writes one server. */
 void explained_put_server(

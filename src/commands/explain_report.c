@@ -15,7 +15,7 @@
 
 /* Returns why new clients are not accepted at present, NULL if they are. */
 static const char *
-accept_block_text(const struct frontend *f, struct control *control)
+accept_block_text(const struct frontend *f, const struct command_env *env)
 {
 	static const char *const blocks[] = {
 	    [ACCEPT_BLOCK_NONE] = NULL,
@@ -36,14 +36,14 @@ accept_block_text(const struct frontend *f, struct control *control)
 	    sizeof(blocks) / sizeof(blocks[0]) == ACCEPT_BLOCK_SESSIONS + 1,
 	    "blocks");
 
-	if (control_draining(control))
+	if (control_draining(env->control))
 		return "it is refused: lfproxy is stopping";
 	if (f->state->admin == FRONTEND_SHUT)
 		return "it is refused: the frontend was shut down";
 	if (f->state->admin == FRONTEND_PAUSED)
 		return "it is refused, or waits if it is a unix socket's: the "
 		       "frontend is disabled";
-	return blocks[acceptor_block(control_proxy(control), f)];
+	return blocks[acceptor_block(&env->instance->proxy, f)];
 }
 
 /* Returns what becomes of a client that gets no server, or about which too
@@ -494,11 +494,11 @@ put_choice(struct report *r, const struct explanation *e)
 }
 
 void
-explained_put_head(
-    struct report *report, const struct explained *x, struct control *control)
+explained_put_head(struct report *report, const struct explained *x,
+    const struct command_env *env)
 {
 	const struct explanation *e = x->e;
-	const char *block = accept_block_text(e->frontend, control);
+	const char *block = accept_block_text(e->frontend, env);
 
 	report_row(report);
 	report_json_string(report, "source", x->source);

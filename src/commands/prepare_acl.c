@@ -32,9 +32,8 @@ commit_at_once(struct call *call, struct acl_list *list, unsigned version)
 {
 	size_t n = acl_list_entries(list);
 
-	if (!call_acl_outcome(
-	        call, acl_list_commit(list, version,
-	                  control_model(call->env->control)->grace)))
+	if (!call_acl_outcome(call, acl_list_commit(list, version,
+	                                call->env->instance->model->grace)))
 		return false;
 	call_audit_number(call, n, acl_list_entries(list),
 	    "acl %s entries, version %u", acl_list_name(list), version);
@@ -52,7 +51,7 @@ commit_by_task(struct call *call, struct acl_list *list, unsigned version,
 	if (record)
 		*ret_task =
 		    list_task_commit(list, version, acl_record_end(record),
-		        control_model(call->env->control)->grace, &outcome);
+		        call->env->instance->model->grace, &outcome);
 	if (*ret_task)
 		return true;
 	acl_record_free(record);

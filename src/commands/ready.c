@@ -44,11 +44,11 @@ put_frontend(struct report *r, const struct frontend *f)
 }
 
 bool
-ready_put(struct report *report, struct control *control,
+ready_put(struct report *report, const struct command_env *env,
     const struct frontend *frontend)
 {
-	const struct model *model = control_model(control);
-	const char *reason = unready_reason(control, frontend);
+	const struct model *model = env->instance->model;
+	const char *reason = unready_reason(env, frontend);
 	struct report *r = report;
 
 	report_row(r);
@@ -70,7 +70,7 @@ ready_put(struct report *report, struct control *control,
 static bool
 err_unknown_frontend(struct call *call, const char *name)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 	struct hint hint;
 
 	hint_init(&hint, name);
@@ -85,15 +85,15 @@ run_ready(struct call *call)
 {
 	bool json = call_take_json(call);
 	const char *name = call_arg(call, 0);
-	struct control *control = call->env->control;
+	const struct command_env *env = call->env;
 	const struct frontend *frontend =
-	    model_find_frontend(control_model(control), name);
+	    model_find_frontend(env->instance->model, name);
 	struct report r;
 
 	if (*name && !frontend)
 		return err_unknown_frontend(call, name);
 	report_begin(&r, json, call->out);
-	if (!ready_put(&r, control, frontend))
+	if (!ready_put(&r, env, frontend))
 		call_fail(call);
 	return true;
 }

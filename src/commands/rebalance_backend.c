@@ -49,7 +49,7 @@ static struct backend *
 named_backend(struct call *call)
 {
 	const char *name = call_arg(call, 0);
-	const struct model *m = control_model(call->env->control);
+	const struct model *m = call->env->instance->model;
 	struct backend *b = model_find_backend(m, name);
 
 	if (!*name)
@@ -122,7 +122,7 @@ audit_plan(const struct call *call, const struct rebalance_status *s)
 bool
 run_rebalance(struct call *call)
 {
-	struct control *control = call->env->control;
+	const struct command_env *env = call->env;
 	const struct backend *b = named_backend(call);
 	struct rebalance_status plan;
 	struct options o = {.over_ms = 0};
@@ -131,8 +131,8 @@ run_rebalance(struct call *call)
 	if (!b || !parse_rebalance(call, &o))
 		return false;
 	if (o.dry_run ? !rebalance_plan(b, o.over_ms, &plan, call->err)
-	              : !rebalance_begin(&control_orders(control)->rebalances,
-	                    b, o.over_ms, &plan, call->err))
+	              : !rebalance_begin(&env->orders->rebalances, b, o.over_ms,
+	                    &plan, call->err))
 		return false;
 	if (!o.dry_run)
 		audit_plan(call, &plan);
@@ -150,8 +150,7 @@ run_cancel_rebalance(struct call *call)
 
 	if (!b)
 		return false;
-	if (!rebalance_cancel(
-	        &control_orders(call->env->control)->rebalances, b))
+	if (!rebalance_cancel(&call->env->orders->rebalances, b))
 		return err_set(call->err,
 		    "Backend is not being rebalanced (use 'show rebalances').");
 	call_audit(call, NULL, NULL, "backend %s: rebalancing cancelled",
@@ -185,8 +184,8 @@ run_show_rebalances(struct call *call)
 
 	report_begin(&r, call_take_json(call), call->out);
 	report_head(&r, "");
-	for (size_t i = 0; rebalance_status_at(
-	         &control_orders(call->env->control)->rebalances, i, &status);
+	for (size_t i = 0;
+	     rebalance_status_at(&call->env->orders->rebalances, i, &status);
 	     i++) {
 		put_progress(&r, &status);
 		rebalance_status_fini(&status);

@@ -39,13 +39,13 @@ write_expiring(const struct command_env *env, FILE *out)
 static void
 write_drains(const struct command_env *env, FILE *out)
 {
-	drains_write(&control_orders(env->control)->drains, out);
+	drains_write(&env->orders->drains, out);
 }
 
 static void
 write_ejections(const struct command_env *env, FILE *out)
 {
-	ejections_write(control_followup(env->control), out);
+	ejections_write(env->followup, out);
 }
 
 static void
@@ -64,7 +64,7 @@ write_events(const struct command_env *env, FILE *out)
 static void
 write_counters(const struct command_env *env, FILE *out)
 {
-	counters_write_named(control_model(env->control), out);
+	counters_write_named(env->instance->model, out);
 }
 
 /* -- reading -- */
@@ -97,7 +97,7 @@ read_drain(const struct command_env *env, char *line)
 {
 	struct err err;
 
-	if (!drains_read(&control_orders(env->control)->drains, line, &err))
+	if (!drains_read(&env->orders->drains, line, &err))
 		carry_over_log_left_out(line, err.text);
 }
 
@@ -106,7 +106,7 @@ read_ejection(const struct command_env *env, char *line)
 {
 	struct err err;
 
-	if (!ejections_read(control_followup(env->control), line, &err))
+	if (!ejections_read(env->followup, line, &err))
 		carry_over_log_left_out(line, err.text);
 }
 
@@ -126,7 +126,7 @@ read_event(const struct command_env *env, char *line)
 static void
 read_counter(const struct command_env *env, char *line)
 {
-	counters_read_named(control_model(env->control), line);
+	counters_read_named(env->instance->model, line);
 }
 
 /* -- the table -- */

@@ -23,8 +23,8 @@ run_resolve_now(struct call *call)
 		    word);
 	if (!call_backend(call, name, &backend))
 		return false;
-	n = server_names_refresh(control_names(call->env->control), backend) +
-	    sets_refresh(control_sets(call->env->control), backend);
+	n = server_names_refresh(call->env->names, backend) +
+	    sets_refresh(call->env->sets, backend);
 	fprintf(call->out,
 	    "%zu name%s %s looked up now; see 'show resolvers'.\n", n,
 	    text_s(n), text_are(n));

@@ -442,7 +442,7 @@ void
 running_changes(const struct command_env *env, running_fn *call, void *arg)
 {
 	struct walk w = {.env = env, .call = call, .arg = arg};
-	struct model *model = control_model(env->control);
+	struct model *model = env->instance->model;
 	const struct spec *spec = model->spec;
 
 	model_for_each_server (s, model)

@@ -141,7 +141,7 @@ session_filter_is_empty(const struct session_filter *filter)
 bool
 session_filter_check(struct call *call, const struct session_filter *filter)
 {
-	const struct model *m = control_model(call->env->control);
+	const struct model *m = call->env->instance->model;
 	const struct backend *b;
 
 	if (*filter->frontend && !model_find_frontend(m, filter->frontend))

@@ -15,8 +15,7 @@ frontend_maxconn(const struct call *call, const struct frontend *f)
 	uint32_t n = atomic_load_relaxed(&f->state->maxconn);
 
 	return n == FRONTEND_NO_LIMIT
-	           ? session_limits_maxconn(
-	                 &control_orders(call->env->control)->limits)
+	           ? session_limits_maxconn(&call->env->orders->limits)
 	           : n;
 }
 
@@ -31,9 +30,8 @@ run_set_maxconn_frontend(struct call *call)
 		return false;
 	before = frontend_maxconn(call, f);
 	/* A number that reaches the session limit sets no limit. */
-	session_limits_set_frontend_maxconn(
-	    &control_orders(call->env->control)->limits, f,
-	    n < (&control_orders(call->env->control)->limits.budget)->sessions
+	session_limits_set_frontend_maxconn(&call->env->orders->limits, f,
+	    n < (&call->env->orders->limits.budget)->sessions
 	        ? (uint32_t)n
 	        : FRONTEND_NO_LIMIT);
 	call_audit_number(
@@ -45,18 +43,15 @@ run_set_maxconn_frontend(struct call *call)
 bool
 run_set_maxconn_global(struct call *call)
 {
-	struct control *control = call->env->control;
-	uint64_t before =
-	             session_limits_maxconn(&control_orders(control)->limits),
-	         n;
+	const struct command_env *env = call->env;
+	uint64_t before = session_limits_maxconn(&env->orders->limits), n;
 
 	if (!call_number(call, call_arg(call, 0), "Expects an integer value.",
-	        (&control_orders(control)->limits.budget)->sessions, &n))
+	        env->orders->limits.budget.sessions, &n))
 		return false;
-	session_limits_set_maxconn(&control_orders(control)->limits, n);
+	session_limits_set_maxconn(&env->orders->limits, n);
 	call_audit_number(call, before,
-	    session_limits_maxconn(&control_orders(control)->limits),
-	    "global maxconn");
+	    session_limits_maxconn(&env->orders->limits), "global maxconn");
 	return true;
 }
 

@@ -62,8 +62,7 @@ run_set_pool(struct call *call)
 {
 	struct set_pool_change change;
 
-	if (!set_pool(control_pools(call->env->control), call->args, &change,
-	        call->err))
+	if (!set_pool(call->env->pools, call->args, &change, call->err))
 		return err_as_sentence(call->err);
 	call_audit(call, change.before, change.after, "pool %s %s",
 	    call->args[0], call->args[1]);

@@ -12,8 +12,8 @@
 bool
 run_set_rate_limit(struct call *call)
 {
-	struct control *control = call->env->control;
-	const struct proxy_limits *now = &control_proxy(control)->limits;
+	const struct command_env *env = call->env;
+	const struct proxy_limits *now = &env->instance->proxy.limits;
 	bool connections = strcmp(call_arg(call, 0), "connections") == 0;
 	uint64_t n, before;
 
@@ -31,11 +31,10 @@ run_set_rate_limit(struct call *call)
 	before = connections ? atomic_load_relaxed(&now->connect_rate)
 	                     : atomic_load_relaxed(&now->session_rate);
 	if (connections)
-		session_limits_set_rate(
-		    &control_orders(control)->limits, (uint32_t)n);
+		session_limits_set_rate(&env->orders->limits, (uint32_t)n);
 	else
 		session_limits_set_session_rate(
-		    &control_orders(control)->limits, (uint32_t)n);
+		    &env->orders->limits, (uint32_t)n);
 	call_audit_number(call, before, n, "%s per second", call_arg(call, 0));
 	return true;
 }

@@ -66,7 +66,7 @@ unstage(const struct spec *spec, size_t end, const char *file)
 bool
 run_set_ssl_cert(struct call *call)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 	const char *file = call_arg(call, 0);
 	struct tls_section section;
 	bool found = false, staged = false;
@@ -147,7 +147,7 @@ can_commit(struct call *call, const struct spec *spec, const char *file)
 bool
 run_commit_ssl_cert(struct call *call)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 	const char *file = call_arg(call, 0);
 	struct tls_section section;
 	size_t at = 0;
@@ -178,7 +178,7 @@ run_commit_ssl_cert(struct call *call)
 bool
 run_abort_ssl_cert(struct call *call)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 	const char *file = call_arg(call, 0);
 	struct tls_section section;
 	bool any = false;

@@ -83,7 +83,7 @@ unstage_trust(
 static bool
 set_trust(struct call *call, const struct words *words)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 	const char *file = call_arg(call, 0);
 	struct tls_section section;
 	bool staged;
@@ -119,7 +119,7 @@ static bool
 refuse_other(
     struct call *call, const struct words *words, const char *file, bool abort)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 	const char *other = find_staged_trust(spec, words->part);
 
 	if (other && abort)
@@ -145,7 +145,7 @@ refuse_other(
 static bool
 commit_trust(struct call *call, const struct words *words)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 	const char *file = call_arg(call, 0);
 	struct tls_section section;
 	size_t at = 0;
@@ -172,7 +172,7 @@ commit_trust(struct call *call, const struct words *words)
 static bool
 abort_trust(struct call *call, const struct words *words)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 	const char *file = call_arg(call, 0);
 	struct tls_section section;
 	bool any = false;

@@ -41,14 +41,13 @@ struct setting_object
 setting_object_of(const struct command_env *env)
 {
 	return (struct setting_object){
-	    .limits = &control_orders(env->control)->limits,
-	    .pools = control_pools(env->control)};
+	    .limits = &env->orders->limits, .pools = env->pools};
 }
 
 static enum setting_answer
 describe(struct call *call, enum setting_id id, struct setting *ret)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 	struct setting_object of = setting_object_of(call->env);
 	const char *name = call_arg(call, 0);
 	size_t at;

@@ -17,12 +17,12 @@ static void
 put_list(
     struct report *r, const struct call *call, size_t i, struct acl_list *list)
 {
-	const struct model *m = control_model(call->env->control);
+	const struct model *m = call->env->instance->model;
 	const struct spec_place *place = &m->spec->lists[i].place;
 	struct acl_changes changes = acl_list_changes(list);
 	struct acl_versions versions = acl_list_versions(list);
-	const char *failure = section_watch_failure(
-	    control_list_watch(call->env->control), acl_list_name(list));
+	const char *failure =
+	    section_watch_failure(call->env->list_watch, acl_list_name(list));
 
 	report_row(r);
 	report_put(r, "id", "%zu", i);
@@ -50,7 +50,7 @@ put_list(
 static void
 show_lists(const struct call *call, bool json)
 {
-	const struct model *m = control_model(call->env->control);
+	const struct model *m = call->env->instance->model;
 	struct report r;
 
 	report_begin(&r, json, call->out);
@@ -96,7 +96,7 @@ acl_listing_step(void *listing, const struct command_env *env)
 {
 	struct acl_listing *l = listing;
 	const struct acl_list *list =
-	    model_find_list(control_model(env->control), l->name);
+	    model_find_list(env->instance->model, l->name);
 	struct acl_listed entry = {.source = NULL};
 	struct expiring_status end;
 	bool ends;

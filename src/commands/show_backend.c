@@ -8,7 +8,7 @@
 bool
 run_show_backend(struct call *call)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 	struct report r;
 
 	report_begin(&r, call_take_json(call), call->out);

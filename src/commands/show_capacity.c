@@ -128,10 +128,9 @@ show_capacity_row(
 }
 
 static void
-put_cost(struct report *r, struct control *control)
+put_cost(struct report *r, const struct command_env *env)
 {
-	struct capacity_cost cost =
-	    capacity_cost(&control_orders(control)->capacity);
+	struct capacity_cost cost = capacity_cost(&env->orders->capacity);
 
 	report_put(
 	    r, "samples", "# %" PRIu64 " samples, one every ", cost.samples);
@@ -148,14 +147,13 @@ capacity_step(void *listing, const struct command_env *env)
 	struct report *r = &l->listing.report;
 	struct capacity_row row;
 
-	if (capacity_next(
-	        &control_orders(env->control)->capacity, &l->scan, &row)) {
+	if (capacity_next(&env->orders->capacity, &l->scan, &row)) {
 		show_capacity_row(
 		    r, &row, (int64_t)(clock_wall_us() / 1000000));
 		return true;
 	}
 	report_close(r);
-	put_cost(r, env->control);
+	put_cost(r, env);
 	return false;
 }
 

@@ -221,8 +221,7 @@ are_closed_names(
 static bool
 closed_begin(struct call *call, struct closed_listing *l)
 {
-	const struct closed_rings *rings =
-	    &control_proxy(call->env->control)->closed;
+	const struct closed_rings *rings = &call->env->instance->proxy.closed;
 
 	l->walk = closed_walk_new(rings);
 	if (!l->walk)

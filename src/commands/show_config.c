@@ -41,7 +41,7 @@ put_section(void *arg, const struct command_env *env)
 {
 	struct config_listing *l = arg;
 	struct report *r = &l->listing.report;
-	const struct spec *spec = control_model(env->control)->spec;
+	const struct spec *spec = env->instance->model->spec;
 	size_t section = l->section++;
 
 	return r->json ? put_section_json(r, spec, section)

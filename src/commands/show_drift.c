@@ -39,7 +39,7 @@ put_files(struct report *r, const struct spec *spec)
 /* Writes the errors in the files, or what has changed in them.  Returns what
  * they have now, for spec_free, or NULL. */
 static struct spec *
-put_file_changes(struct report *r, struct control *control)
+put_file_changes(struct report *r, const struct command_env *env)
 {
 	struct spec *file;
 	struct err_list errors;
@@ -48,7 +48,7 @@ put_file_changes(struct report *r, struct control *control)
 
 	err_list_init(&errors);
 	changes_init(&changes);
-	ok = control_drift(control, &changes, &errors, &file);
+	ok = control_drift(env->control, &changes, &errors, &file);
 	if (ok)
 		report_text(r,
 		    "# %zu change%s of the files since they were "
@@ -172,8 +172,8 @@ run_show_drift(struct call *call)
 	running_changes(call->env, count_change, n);
 	report_begin(r, json, call->out);
 	report_row(r);
-	put_files(r, control_model(call->env->control)->spec);
-	d.file = put_file_changes(r, call->env->control);
+	put_files(r, call->env->instance->model->spec);
+	d.file = put_file_changes(r, call->env);
 	savable_find(&d.savable, call->env, d.file);
 	report_text(r,
 	    "# %zu change%s by commands that the files do not have\n", n[0],

@@ -15,7 +15,7 @@
 bool
 run_show_errors(struct call *call)
 {
-	const struct model *model = control_model(call->env->control);
+	const struct model *model = call->env->instance->model;
 	bool json =
 	    !(call->args[0] && stat_proxy_exists(model, call->args[0])) &&
 	    call_take_json(call);

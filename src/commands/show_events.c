@@ -84,14 +84,13 @@ put_event(struct report *r, const struct event *e)
 static bool
 is_name_of_model(struct call *call, const char *about)
 {
-	struct control *control = call->env->control;
-	const struct model *m = control_model(control);
+	const struct command_env *env = call->env;
+	const struct model *m = env->instance->model;
 
-	return strchr(about, '/')
-	           ? call_server(call, about) != NULL
-	           : model_find_backend(m, about) ||
-	                 model_find_frontend(m, about) ||
-	                 pools_find(control_pools(control), about, NULL);
+	return strchr(about, '/') ? call_server(call, about) != NULL
+	                          : model_find_backend(m, about) ||
+	                                model_find_frontend(m, about) ||
+	                                pools_find(env->pools, about, NULL);
 }
 
 /* Accepts the names of removed objects too, while there are events of them. */

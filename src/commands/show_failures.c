@@ -164,8 +164,7 @@ failures_step(void *listing, const struct command_env *env)
 	if (l->next >= l->rows_n || l->next >= l->rows_max)
 		return false;
 	l->next++;
-	if (failures_read(
-	        &control_proxy(env->control)->failures, row->cell, &f) &&
+	if (failures_read(&env->instance->proxy.failures, row->cell, &f) &&
 	    f.first_us == row->first_us)
 		put_failure(&l->listing.report, &f, row->n);
 	return true;
@@ -226,8 +225,7 @@ make_failures_window(struct call *call, struct failures_listing *l)
 static bool
 failures_begin(struct call *call, struct failures_listing *l)
 {
-	struct failures *failures =
-	    &control_proxy(call->env->control)->failures;
+	struct failures *failures = &call->env->instance->proxy.failures;
 
 	l->rows_max = FAILURES_CELLS;
 	l->filter.has_causes = true;

@@ -17,7 +17,7 @@ run_show_info(struct call *call)
 	for (char **word = call->args; *word; word++)
 		floats |= strcmp(*word, "float") == 0;
 	info_gather(call->env, &facts);
-	info_render(call->out, control_model(call->env->control), &facts,
+	info_render(call->out, call->env->instance->model, &facts,
 	    field_form_parse((const char *const *)call->args), floats);
 	return true;
 }

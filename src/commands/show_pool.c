@@ -159,7 +159,7 @@ show_each_pool(
     struct call *call, void (*put)(struct report *report,
                            const struct pools *pools, struct pool *pool))
 {
-	struct pools *pools = control_pools(call->env->control);
+	struct pools *pools = call->env->pools;
 	bool json = call_take_json(call);
 	const char *name = call->args[0];
 	struct pool *only = name ? pools_find(pools, name, call->err) : NULL;

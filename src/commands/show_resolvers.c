@@ -120,7 +120,7 @@ put_name(struct report *r, const struct name *name)
 bool
 run_show_resolvers(struct call *call)
 {
-	const struct server_names *sn = control_names(call->env->control);
+	const struct server_names *sn = call->env->names;
 	const struct dns_server *server;
 	struct report r;
 

@@ -178,7 +178,7 @@ put_backend_servers(
 bool
 run_show_servers(struct call *call)
 {
-	const struct model *m = control_model(call->env->control);
+	const struct model *m = call->env->instance->model;
 	struct widths w = {6, 7, 5, 5};
 	const struct backend *only;
 	struct report r;

@@ -241,9 +241,9 @@ put_conn(struct report *r, const struct server *s)
 }
 
 static unsigned
-threads_of(struct control *control)
+threads_of(const struct command_env *env)
 {
-	struct pools *pools = control_pools(control);
+	struct pools *pools = env->pools;
 	unsigned n = 0;
 
 	for (size_t i = 0; i < pools_count(pools); i++)
@@ -257,7 +257,7 @@ static bool
 put_servers(struct call *call, const char *head, unsigned threads,
     void (*put)(struct report *r, const struct server *s))
 {
-	const struct model *m = control_model(call->env->control);
+	const struct model *m = call->env->instance->model;
 	/* A single argument that names a backend is that name, as in HAProxy,
 	 * even if it is `json`. */
 	bool is_name = call->args[0] && !call->args[1] &&
@@ -299,7 +299,7 @@ run_show_servers_state(struct call *call)
 bool
 run_show_servers_conn(struct call *call)
 {
-	unsigned threads = threads_of(call->env->control);
+	unsigned threads = threads_of(call->env);
 	char head[200];
 
 	snprintf(head, sizeof(head),

@@ -352,7 +352,7 @@ static bool
 sess_step(void *listing, const struct command_env *env)
 {
 	struct sess_listing *l = listing;
-	const struct proxy *proxy = control_proxy(env->control);
+	const struct proxy *proxy = &env->instance->proxy;
 	bool sorted = l->sort.key != SESSION_UNSORTED;
 	struct session_facts f;
 
@@ -421,7 +421,7 @@ show_one_sess(struct call *call, uint64_t id, bool json)
 	struct report r;
 
 	report_begin(&r, json, call->out);
-	if (session_facts_find(control_proxy(call->env->control), id, &f)) {
+	if (session_facts_find(&call->env->instance->proxy, id, &f)) {
 		put_sess(&r, &f, true);
 	} else {
 		report_json_null(&r, NULL);

@@ -43,7 +43,7 @@ put_set(struct report *r, const struct set_facts *s)
 bool
 run_show_sets(struct call *call)
 {
-	const struct sets *sets = control_sets(call->env->control);
+	const struct sets *sets = call->env->sets;
 	const struct backend *only;
 	struct set_facts facts;
 	struct report r;

@@ -87,7 +87,7 @@ put_names(struct report *r, const struct cert_names *names, bool staged)
 static bool
 list_certs(struct call *call, bool json)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 	struct cert_names staged = {.n = 0}, used = {.n = 0};
 	bool ok = names_collect(&staged, spec, true) &&
 	          names_collect(&used, spec, false);
@@ -137,7 +137,7 @@ put_cert_facts(void *arg, const struct tls_cert_facts *f)
 static bool
 put_cert(struct call *call, struct report *report, const char *name)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 	bool staged = name[0] == '*';
 	struct cert_answer answer = {report, staged ? "*" : "", false};
 	struct tls_section section;

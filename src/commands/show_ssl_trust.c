@@ -88,7 +88,7 @@ put_trust_files(
 static bool
 list_files(struct call *call, enum tls_trust part, bool json)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 	struct report r;
 
 	report_begin(&r, json, call->out);
@@ -241,7 +241,7 @@ find_file(struct trust_listing *l, const struct spec *spec, const char *file)
 static bool
 take_trust_file(struct call *call, struct trust_listing *l, char *name)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 	const char *what = trust_part_text(l->part);
 	char *colon = strrchr(name, ':'), *end;
 	unsigned long number;

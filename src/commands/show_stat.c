@@ -30,7 +30,7 @@ run_show_stat(struct call *call)
 	if (call_is_strict(call) &&
 	    !call_fits(call, STAT_WORDS, has_place ? 3 : 0))
 		return false;
-	if (!stat_filter_parse(control_model(call->env->control),
+	if (!stat_filter_parse(call->env->instance->model,
 	        (const char *const *)call->args, &filter, call->err))
 		return call_no_such_proxy(call, call->args[0]);
 	/* In HAProxy the level of the socket decides, which `user` does not

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "commands/listing.h"
 #include "commands/tables.h"
-#include "live/control.h"
 #include "model/limit_lookup.h"
 #include "model/model.h"
 #include "model/sticky.h"
@@ -167,7 +166,7 @@ static bool
 table_listing_step(void *listing, const struct command_env *env)
 {
 	struct table_listing *x = listing;
-	const struct model *model = control_model(env->control);
+	const struct model *model = env->instance->model;
 	struct report *r = &x->listing.report;
 	const struct limit *l;
 

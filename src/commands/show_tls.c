@@ -265,9 +265,9 @@ static void
 put_section_head(struct report *r, const struct command_env *env,
     const struct tls_section *section)
 {
-	const struct spec *spec = control_model(env->control)->spec;
-	const char *failure = section_watch_failure(
-	    control_tls_watch(env->control), section->tls->name);
+	const struct spec *spec = env->instance->model->spec;
+	const char *failure =
+	    section_watch_failure(env->tls_watch, section->tls->name);
 	struct users keys = {r, 0};
 
 	report_row(r);
@@ -309,8 +309,7 @@ tls_listing_step(void *listing, const struct command_env *env)
 	struct tls_section section;
 	size_t next;
 
-	if (!find_present(
-	        l, control_model(env->control)->spec, &section, &next))
+	if (!find_present(l, env->instance->model->spec, &section, &next))
 		return false;
 	if (!l->begun) {
 		put_section_head(r, env, &section);

@@ -89,7 +89,7 @@ run_show_top_clients(struct call *call)
 	    !text_parse_duration(call_arg(call, 1), TALKERS_WINDOW_MS,
 	        TALKERS_LAST_MS, &last_ms, &why))
 		return err_set(call->err, "last: %s.", why.text);
-	talkers_find(&control_proxy(call->env->control)->talkers, by, last_ms,
+	talkers_find(&call->env->instance->proxy.talkers, by, last_ms,
 	    clock_now_ms(), &top);
 	report_begin(&r, json, call->out);
 	put_top(&r, by, last_ms, &top);

@@ -13,7 +13,7 @@
 bool
 run_shutdown_session(struct call *call)
 {
-	struct proxy *proxy = control_proxy(call->env->control);
+	struct proxy *proxy = &call->env->instance->proxy;
 	uint64_t id = strtoull(call_arg(call, 0), NULL, 0);
 	struct session_facts facts;
 
@@ -35,7 +35,7 @@ bool
 run_shutdown_sessions_server(struct call *call)
 {
 	struct server *s = call_server(call, call_arg(call, 0));
-	struct proxy *proxy = control_proxy(call->env->control);
+	struct proxy *proxy = &call->env->instance->proxy;
 	uint32_t made = slab_made(&proxy->sessions);
 	unsigned killed = 0;
 

@@ -29,7 +29,7 @@
 static const char *
 path_of(const struct command_env *env)
 {
-	return control_model(env->control)->spec->global.state_file;
+	return env->instance->model->spec->global.state_file;
 }
 
 /* -- writing -- */
@@ -164,8 +164,7 @@ state_file_start(struct state_file *state, const struct command_env *env,
 	state->env = env;
 	state->files = *files ? strdup(files) : NULL;
 	try_place(state);
-	timed_task_init(
-	    &state->task, control_timer(env->control), on_state_file);
+	timed_task_init(&state->task, &env->instance->timer, on_state_file);
 	if (!waits)
 		timed_task_schedule(
 		    &state->task, clock_now_ms() + STATE_FILE_S * 1000);

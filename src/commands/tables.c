@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "live/control.h"
 #include "model/limit_lookup.h"
 #include "model/model.h"
 #include "model/sticky.h"
@@ -41,7 +40,7 @@ table_has(const struct limit *limit, enum table_value value)
 const struct limit *
 table_named(struct call *call, const char *name)
 {
-	const struct model *m = control_model(call->env->control);
+	const struct model *m = call->env->instance->model;
 	const struct limit *l = model_find_limit(m, name), *other;
 	struct hint hint;
 

@@ -30,7 +30,7 @@ tls_section_next(
 const struct tls_spec *
 tls_section_named(struct call *call, const char *name)
 {
-	const struct spec *spec = control_model(call->env->control)->spec;
+	const struct spec *spec = call->env->instance->model->spec;
 
 	for (size_t i = 0; i < spec->tls_n; i++)
 		if (strcmp(spec->tls[i].name, name) == 0)

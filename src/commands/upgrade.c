@@ -71,7 +71,7 @@ run_upgrade(struct call *call)
 	if (!u)
 		return false;
 	u->mode = *call->mode;
-	u->upgrade = upgrade_begin(control_lineage(call->env->control),
-	    *path ? path : NULL, call->err);
+	u->upgrade =
+	    upgrade_begin(call->env->lineage, *path ? path : NULL, call->err);
 	return listing_answer(call, &u->listing, u->upgrade != NULL);
 }

@@ -73,8 +73,7 @@ is_drained(struct call *call, const char *name)
 	if (!s)
 		return NEVER;
 	if (server_admin_of(s) == SERVER_READY) {
-		if (drains_of(
-		        &control_orders(call->env->control)->drains, s, &drain))
+		if (drains_of(&call->env->orders->drains, s, &drain))
 			return NOT_YET;
 		err_set(call->err, "Server takes new sessions: it is not being "
 		                   "drained.");

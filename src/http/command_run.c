@@ -172,7 +172,7 @@ command_run_begin(struct http_request *request,
 	 * a reload may drain the port and so call libmicrohttpd. */
 	http_request_suspend(request);
 	ev_timer_set(&run->next, 0., 0.);
-	ev_timer_start(control_loop(request->site->env->control), &run->next);
+	ev_timer_start(request->site->env->instance->loop, &run->next);
 	return run;
 }
 
@@ -212,8 +212,7 @@ command_run_free(struct command_run *run)
 {
 	if (!run)
 		return;
-	ev_timer_stop(
-	    control_loop(run->request->site->env->control), &run->next);
+	ev_timer_stop(run->request->site->env->instance->loop, &run->next);
 	if (!run->over)
 		end_run(run);
 	free(run->line);
@@ -229,7 +228,7 @@ command_runs_stop(struct http_site *site)
 		struct command_run *run =
 		    container_of(node, struct command_run, node);
 
-		ev_timer_stop(control_loop(site->env->control), &run->next);
+		ev_timer_stop(site->env->instance->loop, &run->next);
 		run->cut = true;
 		end_run(run);
 		http_request_resume(run->request);

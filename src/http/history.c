@@ -19,7 +19,7 @@ static void
 sample_process(struct history *h, const struct command_env *env)
 {
 	struct info_facts facts;
-	const struct model *model = control_model(env->control);
+	const struct model *model = env->instance->model;
 
 	info_gather(env, &facts);
 	h->process[HISTORY_SESSIONS][h->next] =
@@ -71,7 +71,7 @@ void
 history_sample(struct history *history, const struct command_env *env)
 {
 	struct history *h = history;
-	const struct model *model = control_model(env->control);
+	const struct model *model = env->instance->model;
 	bool seen[HISTORY_PROXIES] = {false};
 
 	sample_process(h, env);

@@ -43,7 +43,7 @@ struct http {
 static struct tls_context *
 tls_of_http(const struct http *http)
 {
-	const struct spec *spec = control_model(http->site.env->control)->spec;
+	const struct spec *spec = http->site.env->instance->model->spec;
 	const struct optional *tls = &spec->global.http.at.tls;
 
 	return tls->is_set ? spec->tls[tls->value].context[TLS_ACCEPTS] : NULL;
@@ -303,7 +303,7 @@ http_bind(const struct command_env *env, const struct listen_spec *at,
 	http->site.loopback = addr_is_loopback(&at->addr);
 	http->addr = at->addr;
 	http->both_families = at->both_families;
-	http->loop = control_loop(env->control);
+	http->loop = env->instance->loop;
 	http_connections_init(&http->site.connections);
 	list_init(&http->site.live.viewers);
 	list_init(&http->site.commands);

@@ -329,7 +329,7 @@ live_start(struct live *live, const struct command_env *env,
     void (*run)(void *arg), void *run_arg)
 {
 	live->env = env;
-	live->loop = control_loop(env->control);
+	live->loop = env->instance->loop;
 	live->run = run;
 	live->run_arg = run_arg;
 	ev_init(&live->period, on_period);

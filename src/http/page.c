@@ -148,8 +148,8 @@ more_page(struct answer_rest *rest, const struct command_env *env, FILE *out)
 	const char *next;
 
 	if (p->in_rows) {
-		const struct model *model = control_model(env->control);
-		struct stat_facts facts = stat_facts_read(env->control);
+		const struct model *model = env->instance->model;
+		struct stat_facts facts = stat_facts_read(env);
 		struct stat_row row;
 
 		while (stat_rows_next(model, &p->cursor, &row)) {

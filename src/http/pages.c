@@ -29,13 +29,13 @@ static const struct http_page pages[] = {
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
 static unsigned
-put_readyz(FILE *out, struct control *control)
+put_readyz(FILE *out, const struct command_env *env)
 {
 	struct report r;
 
 	report_begin(&r, false, out);
-	return ready_put(&r, control, NULL) ? MHD_HTTP_OK
-	                                    : MHD_HTTP_SERVICE_UNAVAILABLE;
+	return ready_put(&r, env, NULL) ? MHD_HTTP_OK
+	                                : MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
 unsigned
@@ -64,7 +64,7 @@ http_page_make(const struct http_page *page, const struct http_query *query,
 		fputs("ok\n", out);
 		return MHD_HTTP_OK;
 	case PAGE_READYZ:
-		return put_readyz(out, env->control);
+		return put_readyz(out, env);
 	case PAGE_API:
 		return api_answer(query->path, &query->words, env,
 		    caller->level, out, ret_rest);

@@ -16,7 +16,7 @@
 const struct http_spec *
 http_site_spec(const struct http_site *site)
 {
-	return &control_model(site->env->control)->spec->global.http;
+	return &site->env->instance->model->spec->global.http;
 }
 
 /* -- waiting -- */

@@ -283,6 +283,12 @@ fail:
 }
 
 void
+endpoints_started(struct endpoints *endpoints)
+{
+	admin_started(endpoints->admin, endpoints->control);
+}
+
+void
 endpoints_close(struct endpoints *endpoints)
 {
 	if (!endpoints)

@@ -17,6 +17,9 @@ struct endpoints;
 struct endpoints *endpoints_open(
     struct control *control, struct err *err) MUST_CHECK;
 
+/* Lets commands find what control_start has made. */
+void endpoints_started(struct endpoints *endpoints);
+
 /* Closes every connection.  Must precede control_free.  endpoints may be NULL.
  */
 void endpoints_close(struct endpoints *endpoints);

@@ -179,8 +179,10 @@ run_control(struct control *control, struct endpoints *endpoints,
 	/* No session may reach a server that is in maintenance. */
 	endpoints_carry_over(endpoints, changes, false);
 	started = control_start(control, err);
-	if (started)
+	if (started) {
+		endpoints_started(endpoints);
 		endpoints_carry_over(endpoints, changes, true);
+	}
 	text_wipe(state);
 	if (!started)
 		return false;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The environment of commands and HTTP pages, and answers that are made in
- * parts.  Everything here belongs to the control thread.
+ * Answers that are made in parts.  Control thread.
  */
 #ifndef STATS_ANSWER_H
 #define STATS_ANSWER_H
@@ -8,24 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "live/control.h"
-
-struct admin;
-struct info_facts;
-
-/* Functions of admin/admin.h, for folders that must not depend on it. */
-struct admin_view {
-	void (*facts)(const struct admin *admin, struct info_facts *ret_facts);
-	void (*list_sockets)(const struct admin *admin, bool json, FILE *out);
-};
-
-struct command_env {
-	struct control *control; /* borrowed */
-	struct audit *audit;     /* borrowed */
-	struct admin *admin;     /* borrowed; NULL: no admin sockets */
-	const struct admin_view *admin_view;
-	struct expiring *expiring; /* borrowed; NULL: no change expires */
-};
+#include "stats/env.h"
 
 /* The rest of a long answer.  A part is made when the client has read the
  * previous one, so an answer of any length needs the memory of one part, and in

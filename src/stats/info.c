@@ -201,31 +201,29 @@ info_render(FILE *out, const struct model *model,
 void
 info_gather(const struct command_env *env, struct info_facts *ret_facts)
 {
-	struct control *control = env->control;
-	struct pools *pools = control_pools(control);
-	const struct proxy *proxy = control_proxy(control);
+	struct pools *pools = env->pools;
+	const struct proxy *proxy = &env->instance->proxy;
 	const struct proxy_limits *limits = &proxy->limits;
 
 	*ret_facts = (struct info_facts){
-	    .name = control_model(control)->spec->global.info_name,
-	    .descriptors =
-	        (&control_orders(control)->limits.budget)->descriptors,
-	    .sessions_max = (&control_orders(control)->limits.budget)->sessions,
-	    .maxconn = session_limits_maxconn(&control_orders(control)->limits),
+	    .name = env->instance->model->spec->global.info_name,
+	    .descriptors = env->orders->limits.budget.descriptors,
+	    .sessions_max = env->orders->limits.budget.sessions,
+	    .maxconn = session_limits_maxconn(&env->orders->limits),
 	    .connect_rate = atomic_load_relaxed(&limits->connect_rate),
 	    .session_rate = atomic_load_relaxed(&limits->session_rate),
-	    .stopping = control_stopping(control),
+	    .stopping = control_stopping(env->control),
 	    .pipes = splice_pool_status(&proxy->pipes),
 	    .exhaustion = &proxy->exhaustion,
-	    .tls = control_tls_status(control),
-	    .failed_resolutions = names_failures(control_names(control)->names),
-	    .former = control_former(control),
+	    .tls = env->tls_status,
+	    .failed_resolutions = names_failures(env->names->names),
+	    .former = control_former(env->control),
 	};
 	if (env->admin_view)
 		env->admin_view->facts(env->admin, ret_facts);
 	else
 		ret_facts->idle_percent = 100;
-	control_loop_status(control, &ret_facts->loop);
+	control_loop_status(env->control, &ret_facts->loop);
 	for (size_t i = 0; i < pools_count(pools); i++) {
 		struct pool_status status;
 

@@ -463,16 +463,16 @@ put_process(struct metrics *m, size_t number, FILE *out)
 			put_info_key(out, &info_keys[i], fields[i].text);
 	put_build(out);
 	metrics_put_exhaustion(out, facts.exhaustion);
-	metrics_put_ready(out, m->env->control);
-	metrics_put_reloads(out, m->env->control);
-	metrics_put_client(out, m->env->control);
+	metrics_put_ready(out, m->env);
+	metrics_put_reloads(out, m->env);
+	metrics_put_client(out, m->env);
 	return true;
 }
 
 static bool
 put_pools(struct metrics *m, size_t number, FILE *out)
 {
-	metrics_put_pools(out, control_pools(m->env->control), number);
+	metrics_put_pools(out, m->env->pools, number);
 	return true;
 }
 
@@ -493,14 +493,14 @@ put_lists(struct metrics *m, size_t number, FILE *out)
 static bool
 put_resolver(struct metrics *m, size_t number, FILE *out)
 {
-	metrics_put_resolver(out, control_names(m->env->control), number);
+	metrics_put_resolver(out, m->env->names, number);
 	return true;
 }
 
 static bool
 put_sets(struct metrics *m, size_t number, FILE *out)
 {
-	metrics_put_sets(out, control_sets(m->env->control), number);
+	metrics_put_sets(out, m->env->sets, number);
 	return true;
 }
 
@@ -513,8 +513,7 @@ is_part_full(void *arg, FILE *out)
 static bool
 put_failures(struct metrics *m, size_t number, FILE *out)
 {
-	metrics_put_failures(
-	    out, &control_proxy(m->env->control)->failures, number);
+	metrics_put_failures(out, &m->env->instance->proxy.failures, number);
 	return true;
 }
 
@@ -540,15 +539,12 @@ more_metrics(struct answer_rest *rest, const struct command_env *env, FILE *out)
 	    {SCOPE_BACKEND, TIMINGS, put_timings},
 	    {SCOPE_GLOBAL, metrics_pools_count(), put_pools},
 	    {SCOPE_GLOBAL,
-	        metrics_failures_count(&control_proxy(env->control)->failures),
+	        metrics_failures_count(&env->instance->proxy.failures),
 	        put_failures},
 	    {SCOPE_GLOBAL, spec->lists_n > 0 ? metrics_lists_count() : 0,
 	        put_lists},
-	    {SCOPE_RESOLVER,
-	        metrics_resolver_count(control_names(env->control)),
-	        put_resolver},
-	    {SCOPE_BACKEND, metrics_sets_count(control_sets(env->control)),
-	        put_sets},
+	    {SCOPE_RESOLVER, metrics_resolver_count(env->names), put_resolver},
+	    {SCOPE_BACKEND, metrics_sets_count(env->sets), put_sets},
 	    {SCOPE_GLOBAL, spec->tls_n > 0 ? metrics_tls_count() : 0,
 	        put_tls_metrics},
 	    {SCOPE_GLOBAL, spec->tls_n > 0, put_certificates},
@@ -590,8 +586,8 @@ metrics_new(const struct command_env *env, const struct metrics_filter *filter)
 		return NULL;
 	m->rest =
 	    (struct answer_rest){.more = more_metrics, .free = free_metrics};
-	m->model = control_model(env->control);
-	m->facts = stat_facts_read(env->control);
+	m->model = env->instance->model;
+	m->facts = stat_facts_read(env);
 	m->filter = *filter;
 	model_pin(m->model);
 	return &m->rest;

@@ -33,30 +33,30 @@ put_time(FILE *out, const char *name, const char *type, const char *help,
 }
 
 void
-metrics_put_ready(FILE *out, struct control *control)
+metrics_put_ready(FILE *out, const struct command_env *env)
 {
 	put_number(out, "lfproxy_ready", "gauge",
 	    "1 if /readyz answers 200: sessions are served",
-	    !unready_reason(control, NULL));
+	    !unready_reason(env, NULL));
 }
 
 static uint64_t
-start_us(struct control *control)
+start_us(const struct command_env *env)
 {
-	return control_model(control)->state->started_wall_us;
+	return env->instance->model->state->started_wall_us;
 }
 
 void
-metrics_put_reloads(FILE *out, struct control *control)
+metrics_put_reloads(FILE *out, const struct command_env *env)
 {
-	const struct reload_status r = control_reload_status(control);
+	const struct reload_status r = control_reload_status(env->control);
 
 	put_number(out, "lfproxy_reload_success", "gauge",
 	    "0 if the last reload was refused", !r.last_refused);
 	put_time(out, "lfproxy_reload_success_timestamp_seconds", "gauge",
 	    "when the last reload took effect, or the start, in seconds since "
 	    "1970",
-	    r.in_force_us > 0 ? r.in_force_us : start_us(control));
+	    r.in_force_us > 0 ? r.in_force_us : start_us(env));
 	if (r.ended_us > 0)
 		put_time(out, "lfproxy_reload_timestamp_seconds", "gauge",
 		    "when the last reload took effect or was refused, in "
@@ -84,10 +84,9 @@ put_limit(FILE *out, const char *name, const char *help, int resource)
 }
 
 void
-metrics_put_client(FILE *out, struct control *control)
+metrics_put_client(FILE *out, const struct command_env *env)
 {
-	uint64_t descriptors =
-	    capacity_descriptors(&control_orders(control)->capacity);
+	uint64_t descriptors = capacity_descriptors(&env->orders->capacity);
 	struct system_process facts;
 	struct rusage use;
 
@@ -96,7 +95,7 @@ metrics_put_client(FILE *out, struct control *control)
 		    "CPU time of the process, of user and system",
 		    time_us(use.ru_utime) + time_us(use.ru_stime));
 	put_time(out, "process_start_time_seconds", "gauge",
-	    "start of the process, in seconds since 1970", start_us(control));
+	    "start of the process, in seconds since 1970", start_us(env));
 	if (descriptors > 0)
 		put_number(out, "process_open_fds", "gauge",
 		    "open file descriptors", descriptors);

@@ -6,17 +6,17 @@
 
 #include <stdio.h>
 
-#include "live/control.h"
+#include "stats/env.h"
 
 /* Writes whether lfproxy is ready, see ready.h. */
-void metrics_put_ready(FILE *out, struct control *control);
+void metrics_put_ready(FILE *out, const struct command_env *env);
 
 /* Writes whether and when reloads took effect or were refused. */
-void metrics_put_reloads(FILE *out, struct control *control);
+void metrics_put_reloads(FILE *out, const struct command_env *env);
 
 /* Writes the metrics that Prometheus' client libraries have for any process
  * (process_cpu_seconds_total and so on).  Those that /proc has are left out
  * where it is not visible, as below a chroot. */
-void metrics_put_client(FILE *out, struct control *control);
+void metrics_put_client(FILE *out, const struct command_env *env);
 
 #endif

@@ -4,16 +4,16 @@
 #include "stats/ready.h"
 
 #include "base/atomics.h"
-#include "live/control.h"
 #include "model/backend.h"
 #include "model/frontend.h"
+#include "stats/env.h"
 
 const char *
-process_unready_reason(const struct control *control)
+process_unready_reason(const struct command_env *env)
 {
-	if (control_draining(control))
+	if (control_draining(env->control))
 		return "draining: no new sessions";
-	if (control_stopping(control))
+	if (control_stopping(env->control))
 		return "stopping: new sessions for shutdown_delay only";
 	return NULL;
 }
@@ -68,10 +68,10 @@ frontend_unready_reason(const struct frontend *frontend)
 }
 
 const char *
-unready_reason(struct control *control, const struct frontend *frontend)
+unready_reason(const struct command_env *env, const struct frontend *frontend)
 {
-	const struct model *model = control_model(control);
-	const char *reason = process_unready_reason(control);
+	const struct model *model = env->instance->model;
+	const char *reason = process_unready_reason(env);
 
 	if (reason || frontend)
 		return reason ? reason : frontend_unready_reason(frontend);

@@ -15,11 +15,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct control;
+struct command_env;
 struct frontend;
 
 /* Returns why the process takes no sessions, NULL if it takes them. */
-const char *process_unready_reason(const struct control *control);
+const char *process_unready_reason(const struct command_env *env);
 
 /* Returns why the frontend takes no sessions, whatever its servers do; NULL if
  * it takes them. */
@@ -35,6 +35,6 @@ bool frontend_is_routed_to(const struct frontend *frontend, size_t backend);
 /* Returns why lfproxy, or that frontend alone unless it is NULL, is not ready;
  * NULL if it is ready. */
 const char *unready_reason(
-    struct control *control, const struct frontend *frontend);
+    const struct command_env *env, const struct frontend *frontend);
 
 #endif

@@ -157,12 +157,11 @@ stat_filter_parse(const struct model *model, const char *const *args,
 }
 
 struct stat_facts
-stat_facts_read(struct control *control)
+stat_facts_read(const struct command_env *env)
 {
 	return (struct stat_facts){
-	    .sessions_max =
-	        session_limits_maxconn(&control_orders(control)->limits),
-	    .stopping = control_draining(control),
+	    .sessions_max = session_limits_maxconn(&env->orders->limits),
+	    .stopping = control_draining(env->control),
 	};
 }
 
@@ -176,10 +175,10 @@ static bool
 more_stat(struct answer_rest *rest, const struct command_env *env, FILE *out)
 {
 	struct stat_rest *stat = container_of(rest, struct stat_rest, rest);
-	struct stat_facts facts = stat_facts_read(env->control);
+	struct stat_facts facts = stat_facts_read(env);
 
-	return stat_rows_render(out, ANSWER_PART_SIZE,
-	    control_model(env->control), &stat->filter, &facts, &stat->cursor);
+	return stat_rows_render(out, ANSWER_PART_SIZE, env->instance->model,
+	    &stat->filter, &facts, &stat->cursor);
 }
 
 static void

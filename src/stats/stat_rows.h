@@ -43,7 +43,7 @@ struct stat_facts {
 };
 
 /* Reads these values. */
-struct stat_facts stat_facts_read(struct control *control);
+struct stat_facts stat_facts_read(const struct command_env *env);
 
 /* The position of the next row.  All zero is the first row. */
 struct stat_cursor {

@@ -316,14 +316,15 @@ start(struct world *w)
 	ENSURE(w->control);
 	w->endpoints = endpoints_open(w->control, &err);
 	ENSURE(w->endpoints && control_start(w->control, &err));
+	endpoints_started(w->endpoints);
 	/* They are the driver's. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	w->loop = control_loop(w->control);
 	audit_init(&w->audit);
-	w->env = (struct command_env){.control = w->control,
-	    .audit = &w->audit,
-	    .expiring = &w->expiring};
+	w->env =
+	    (struct command_env){.audit = &w->audit, .expiring = &w->expiring};
+	command_env_set_parts(&w->env, w->control);
 	expiring_init(&w->expiring, &w->env);
 	for (int i = 0; i < WORLD_SESSIONS; i++)
 		w->clients[i] = -1;
