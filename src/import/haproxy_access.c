@@ -323,6 +323,24 @@ has_content_accept_before(
 	return false;
 }
 
+/* Returns whether the rule judges the peer of a connection that begins with a
+ * PROXY header: here addresses are those of the header. */
+static bool
+judges_peer(const struct hap_proxy *proxy, const struct hap_rule *rule)
+{
+	const struct hap_line *line = rule->line;
+	bool proxied = words_has(&proxy->keepalive, "accept_proxy");
+
+	for (size_t i = 0; i < proxy->lines.n && !proxied; i++) {
+		const struct words *words = &proxy->lines.all[i].words;
+
+		proxied = words->n > 0 && strcmp(words->word[0], "bind") == 0 &&
+		          words_has(words, "accept-proxy");
+	}
+	return proxied && hap_begins(line, 0, "tcp-request connection") &&
+	       line->words.n > 3;
+}
+
 static void
 write_access_rule(struct access_state *access, struct hap_rule *rule)
 {
@@ -330,6 +348,12 @@ write_access_rule(struct access_state *access, struct hap_rule *rule)
 	bool accept = rule->kind == RULE_CONNECTION_ACCEPT;
 
 	put_comments(proxy, rule);
+	if (judges_peer(proxy, rule)) {
+		hap_lost(proxy->file, proxy->fe, rule->line, LOSS_CLIENTS,
+		    "left out: it would judge the address in the PROXY header; "
+		    "name the peers in proxy_from");
+		return;
+	}
 	for (size_t i = 0; i < rule->condition.n && !access->ended; i++) {
 		const struct hap_term *term = &rule->condition.terms[i];
 

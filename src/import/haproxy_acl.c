@@ -296,8 +296,19 @@ haproxy_add_name(struct criterion *c, struct hap_test *test, const char *value)
 	if (strcmp(match, "str") == 0) {
 		name = value;
 	} else if (strcmp(match, "end") == 0 || strcmp(match, "dom") == 0) {
-		if (value[0] != '.' && value_is_host_name(value))
+		bool dom = match[0] == 'd';
+
+		if (dom)
+			value += value[0] == '.';
+		if (value[0] != '.' && value_is_host_name(value)) {
 			words_add(arena, &test->values, value);
+			hap_lost(c->proxy->file, c->proxy->fe, c->line,
+			    LOSS_CLIENTS,
+			    dom ? "%s in the middle of a name does not match"
+			        : "%s at the end of a longer label does not "
+			          "match",
+			    value);
+		}
 		name =
 		    value_is_host_name(value + (value[0] == '.'))
 		        ? arena_printf(arena, "*.%s", value + (value[0] == '.'))
@@ -388,11 +399,46 @@ haproxy_read_tls(struct criterion *c)
 	return test;
 }
 
+static struct hap_test
+read_kind(struct criterion *c, enum test_kind kind)
+{
+	switch (kind) {
+	case TEST_SRC:
+	case TEST_DST:
+		return read_ranges(c, kind);
+	case TEST_PORT:
+		return read_ports(c);
+	case TEST_SNI:
+		return haproxy_read_names(c);
+	case TEST_ALPN:
+		return read_protocols(c);
+	case TEST_TLS:
+		return haproxy_read_tls(c);
+	case TEST_SESSIONS:
+	case TEST_RATE:
+		return haproxy_read_limit(c, kind);
+	case TEST_NBSRV:
+		return read_nbsrv(c);
+	case TEST_TRUE:
+	case TEST_FALSE:
+		return (struct hap_test){.kind = kind};
+	case TEST_OTHER:
+		break;
+	}
+	if (strcmp(c->name, "HTTP") == 0)
+		return other(
+		    "HTTP is not looked into; nearest: route = tls=no");
+	return other(c->proxy->http
+	                 ? "HTTP is not looked into; nearest: route = sni=NAME"
+	                 : "routes know sni, alpn, tls, src, dst and port");
+}
+
 struct hap_test
 hap_read_test(struct hap_proxy *proxy, const struct hap_line *line,
     const struct words *words, size_t first, size_t end)
 {
 	struct criterion c = {.proxy = proxy, .line = line};
+	struct hap_test test;
 	enum test_kind kind;
 
 	if (first >= end)
@@ -405,35 +451,11 @@ hap_read_test(struct hap_proxy *proxy, const struct hap_line *line,
 	if (c.has_file && c.values.n == 0)
 		return (struct hap_test){.kind = TEST_FALSE};
 	kind = kind_of_name(c.name, c.name_len);
-	switch (kind) {
-	case TEST_SRC:
-	case TEST_DST:
-		return read_ranges(&c, kind);
-	case TEST_PORT:
-		return read_ports(&c);
-	case TEST_SNI:
-		return haproxy_read_names(&c);
-	case TEST_ALPN:
-		return read_protocols(&c);
-	case TEST_TLS:
-		return haproxy_read_tls(&c);
-	case TEST_SESSIONS:
-	case TEST_RATE:
-		return haproxy_read_limit(&c, kind);
-	case TEST_NBSRV:
-		return read_nbsrv(&c);
-	case TEST_TRUE:
-	case TEST_FALSE:
-		return (struct hap_test){.kind = kind};
-	case TEST_OTHER:
-		break;
-	}
-	if (strcmp(c.name, "HTTP") == 0)
-		return other(
-		    "HTTP is not looked into; nearest: route = tls=no");
-	return other(proxy->http
-	                 ? "HTTP is not looked into; nearest: route = sni=NAME"
-	                 : "routes know sni, alpn, tls, src, dst and port");
+	test = read_kind(&c, kind);
+	test.of_hello = strncmp(c.name, "req", 3) == 0 &&
+	                (test.kind == TEST_SNI || test.kind == TEST_ALPN ||
+	                    test.kind == TEST_TLS);
+	return test;
 }
 
 void

@@ -73,8 +73,9 @@ take_map(struct hap_proxy *proxy, struct hap_rule *rule, const char *map)
 {
 	struct arena *arena = &proxy->file->doc->arena;
 	const char *open = strchr(map, '('), *otherwise;
-	bool below =
-	    strncmp(map, "map_dom", 7) == 0 || strncmp(map, "map_end", 7) == 0;
+	bool dom = strncmp(map, "map_dom", 7) == 0;
+	bool end = strncmp(map, "map_end", 7) == 0;
+	bool dotted, partial = false;
 	char *text, *rest = NULL, *path, *start;
 
 	if (!open || !proxy->file->source->may_read ||
@@ -102,12 +103,21 @@ take_map(struct hap_proxy *proxy, struct hap_rule *rule, const char *map)
 			    line_of(start, (size_t)(line - text)));
 			continue;
 		}
-		name += name[0] == '.';
-		rule = insert(proxy, rule, name, target);
-		if (below)
+		dotted = name[0] == '.';
+		name += dotted;
+		if (!end || !dotted)
+			rule = insert(proxy, rule, name, target);
+		if (end || dom)
 			rule = insert(proxy, rule,
 			    arena_printf(arena, "*.%s", name), target);
+		partial |= dom || (end && !dotted);
 	}
+	if (partial)
+		hap_lost_words(proxy->file, proxy->fe, rule->line, LOSS_CLIENTS,
+		    arena_printf(
+		        arena, "%s of %s", dom ? "map_dom" : "map_end", path),
+		    dom ? "a name in the middle of another one does not match"
+		        : "a name at the end of a longer label does not match");
 	if (*otherwise == ',') {
 		const char *name = arena_copy(
 		    arena, otherwise + 1, strcspn(otherwise + 1, ")"));

@@ -372,6 +372,53 @@ sort_out(struct route_state *state)
 	}
 }
 
+/* Returns whether the condition has a test of the hello, or the backend is
+ * chosen by one. */
+static bool
+needs_hello(const struct hap_rule *rule)
+{
+	for (size_t i = 0; i < rule->condition.n; i++)
+		for (size_t j = 0; j < rule->condition.terms[i].n; j++)
+			if (rule->condition.terms[i].tests[j].of_hello)
+				return true;
+	return rule->target && strstr(rule->target, "%[req");
+}
+
+/* Reports rules about a hello that HAProxy does not wait for, and a wait for
+ * the sake of no rule. */
+static void
+report_waits(struct hap_proxy *proxy)
+{
+	const struct hap_line *waits = hap_waits(proxy);
+	bool needs = false, tls = false;
+
+	for (size_t i = 0; i < proxy->lines.n; i++)
+		tls |= hap_begins(&proxy->lines.all[i], 0, "bind") &&
+		       words_has(&proxy->lines.all[i].words, "ssl");
+
+	for (struct hap_rule *r = proxy->rules; r; r = r->next) {
+		bool content = r->kind == RULE_CONTENT_REJECT;
+
+		if ((r->kind != RULE_BACKEND && !content &&
+		        (r->kind != RULE_CONTENT_ACCEPT || !matters(r))) ||
+		    !needs_hello(r))
+			continue;
+		needs = true;
+		if (tls)
+			hap_lost(proxy->file, proxy->fe, r->line, LOSS_CLIENTS,
+			    "the hello of a client is asked; HAProxy looks "
+			    "into what it has decrypted");
+		else if (!waits && r->kind == RULE_BACKEND)
+			hap_lost(proxy->file, proxy->fe, r->line, LOSS_CLIENTS,
+			    "the hello is waited for; HAProxy decides at once, "
+			    "without a rule about contents and inspect-delay");
+	}
+	if (waits && !needs)
+		hap_lost(proxy->file, proxy->fe, waits, LOSS_SERVERS,
+		    "no route depends on it, so silent clients reach their "
+		    "server at once");
+}
+
 void
 hap_write_routes(struct hap_proxy *proxy)
 {
@@ -380,6 +427,7 @@ hap_write_routes(struct hap_proxy *proxy)
 	struct document *doc = proxy->file->doc;
 	const char *name = NULL;
 
+	report_waits(proxy);
 	sort_out(&state);
 	put_rules(&state, &everyone, proxy->rules, 0, 0);
 	if (!state.closed && proxy->default_backend)

@@ -132,6 +132,35 @@ hap_rule(struct hap_proxy *proxy, const struct hap_line *line)
 	return true;
 }
 
+/* Returns whether the text names something of what a client has sent. */
+static bool
+names_contents(const char *text)
+{
+	return strstr(text, "req.") || strstr(text, "req_") ||
+	       strstr(text, "payload") || strstr(text, "WAIT_END") ||
+	       strstr(text, "REQ_CONTENT");
+}
+
+const struct hap_line *
+hap_waits(const struct hap_proxy *proxy)
+{
+	if (!proxy->hello)
+		return NULL;
+	for (size_t i = 0; i < proxy->lines.n; i++) {
+		const struct hap_line *line = &proxy->lines.all[i];
+
+		if (line->reason || !hap_begins(line, 0, "tcp-request content"))
+			continue;
+		if (names_contents(line->text))
+			return line;
+		for (struct hap_acl *acl = proxy->acls; acl; acl = acl->next)
+			if (words_has(&line->words, acl->name) &&
+			    names_contents(acl->line->text))
+				return line;
+	}
+	return NULL;
+}
+
 /* Reports ACLs that have no counterpart and that no rule uses. */
 static void
 report_acls(struct hap_proxy *proxy)

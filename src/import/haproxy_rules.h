@@ -25,6 +25,7 @@ enum test_kind {
 struct hap_test {
 	enum test_kind kind;
 	bool negated;
+	bool of_hello; /* of the hello itself (req.ssl_sni), not of TLS here */
 	struct words values;
 	uint64_t number;
 	const char *why;
@@ -94,6 +95,10 @@ const char *hap_term_reason(const struct hap_term *term);
 /* Returns whether the name is the other one, or covers it: `*.x` covers all
  * below x. */
 bool hap_name_covers(const char *name, const char *other);
+
+/* Returns the rule about contents for which HAProxy waits until the client has
+ * sent something, or NULL. */
+const struct hap_line *hap_waits(const struct hap_proxy *proxy);
 
 /* haproxy_access.c: writes allow, deny and limit for the rules about
  * connections. */

@@ -25,7 +25,8 @@ ngx_lose_entry(
 const struct ngx_item *
 ngx_find_map(const struct ngx_file *file, const char *variable)
 {
-	for (size_t i = 0; i < file->stream->n; i++) {
+	/* A later one with the same variable replaces it. */
+	for (size_t i = file->stream->n; i-- > 0;) {
 		const struct ngx_item *item = &file->stream->children[i];
 
 		if (item->is_block &&

@@ -216,6 +216,8 @@ refuse() {
 		frontend f
 		 bind :443
 		 tcp-request connection reject if !{ src -f $T/office.lst }
+		 tcp-request inspect-delay 5s
+		 tcp-request content accept if { req.ssl_hello_type 1 }
 		 use_backend %[req.ssl_sni,lower,map_dom($T/sni.map,two)]
 		backend one
 		 server s 10.0.0.1:443
@@ -224,7 +226,8 @@ refuse() {
 	END
 	run --separate-stderr "$CTL" import haproxy "$T/files.cfg"
 	echo "$output"
-	[ "$status" -eq 0 ]
+	[ "$status" -eq 1 ]
+	[[ $output == *"CLIENTS: a name in the middle of another one does not match"* ]]
 	[[ $output == *$'\n[list office.lst]\nfile = '"$T/office.lst"$'\n'* ]]
 	[[ $output == *"allow = list:office.lst"* ]]
 	[[ $output == *"deny = all"* ]]
@@ -241,6 +244,8 @@ numbered() {
 @test "import: many rules all become routes" {
 	{
 		printf 'defaults\n mode tcp\nfrontend f\n bind :443\n'
+		printf ' tcp-request inspect-delay 5s\n'
+		printf ' tcp-request content accept if { req.len gt 0 }\n'
 		numbered 2500 ' use_backend b1 if { req.ssl_sni -i n&.test }'
 		printf 'backend b0\n server s 10.0.0.1:443\n'
 		printf 'backend b1\n server s 10.0.0.2:443\n'

@@ -52,10 +52,12 @@ class Config:
         self.probed, self.sessions = [], 0
         self.probes, self.group = [], {}
         self.proxied = self.tls = self.hello = self.down_first = False
+        self.all_tls = False
         self.lenient = ()   # kinds of probes
         self.text = ''
 
     def server(self, how='up'):
+        how = 'tls' if how == 'up' and self.all_tls else how
         label = 'S%d' % len(self.servers)
         self.servers[label] = how
         return label
@@ -449,7 +451,7 @@ def ngx_accept(c):
 
 
 def ngx_server_tls(c):
-    c.words = ['@tls']
+    c.all_tls = True
     c.front += ['proxy_ssl on;', c.pick('', 'proxy_ssl_server_name on; proxy_ssl_name a.test;')]
 
 

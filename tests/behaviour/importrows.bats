@@ -112,23 +112,49 @@ setup_file() {
 	lacks 'src='
 }
 
-@test "importrows: paths with blanks give a file that is valid" {
-	mkdir "$T/my dir"
-	printf '10.0.0.0/8\n' >"$T/my dir/bad.lst"
-	haproxy 0 'server a 10.0.0.1:80' "tcp-request connection reject if { src -f \"$T/my dir/bad.lst\" }" \
-	    "stats socket \"$T/my dir/admin\" level admin"
-	has "deny = 10.0.0.0/8"
-	says "an admin socket is a path without blanks"
-	haproxy 1 'server a 10.0.0.1:80' "bind 127.0.0.1:7001 ssl crt \"$T/my dir/rsa.pem\""
-	says "CLIENTS: left out: there is no certificate"
+@test "importrows: rules about a hello are those that HAProxy waits for" {
+	local wait='tcp-request inspect-delay 5s\n tcp-request content accept if { req.ssl_hello_type 1 }'
+	local c='server a 10.0.0.1:80\nbackend c\n server c 10.0.0.3:80'
+
+	haproxy 0 "$c" "$wait\n use_backend c if { req.ssl_sni -i a.test }"
+	haproxy 1 "$c" "use_backend c if { req.ssl_sni -i a.test }"
+	says "CLIENTS: the hello is waited for; HAProxy decides at once"
+	haproxy 1 "$c" "tcp-request inspect-delay 5s\n tcp-request content reject if { src 192.0.2.1 }\n use_backend c if { req.ssl_sni -i a.test }"
+	haproxy 0 "$c" "acl tls req.ssl_hello_type 1\n tcp-request inspect-delay 5s\n tcp-request content accept if tls\n use_backend c if { req.ssl_alpn h2 }"
+	haproxy 1 "$c" "$wait"
+	says "SERVERS: no route depends on it"
+	haproxy 1 "$c" "bind 127.0.0.1:7001 ssl crt @DIR@/rsa.pem\n $wait\n use_backend c if { req.ssl_sni -i a.test }"
+	says "CLIENTS: the hello of a client is asked"
+	haproxy 0 "$c" "bind 127.0.0.1:7001 ssl crt @DIR@/rsa.pem\n use_backend c if { ssl_fc_sni -i a.test }"
 }
 
-@test "importrows: nothing is in an empty file" {
-	: >"$T/empty.lst"
-	haproxy 0 'server a 10.0.0.1:80' "tcp-request connection reject if { src -f $T/empty.lst }"
-	has "deny = list:empty.lst" "file = $T/empty.lst"
-	haproxy 0 'server a 10.0.0.1:80\nbackend c\n server c 10.0.0.3:80' "use_backend c if { req.ssl_sni -f $T/empty.lst }"
-	lacks '^sni'
+@test "importrows: the ends of names that are no domains are said" {
+	local wait='tcp-request inspect-delay 5s\n tcp-request content accept if { req.ssl_hello_type 1 }'
+	local c='server a 10.0.0.1:80\nbackend c\n server c 10.0.0.3:80'
+
+	haproxy 1 "$c" "$wait\n use_backend c if { req.ssl_sni -m end a.test }"
+	says "CLIENTS: a.test at the end of a longer label does not match"
+	haproxy 0 "$c" "$wait\n use_backend c if { req.ssl_sni -m end .a.test }"
+	has "sni = *.a.test backend=c"
+	haproxy 1 "$c" "$wait\n use_backend c if { req.ssl_sni -m dom .a.test }"
+	has "sni = a.test *.a.test backend=c"
+	printf '.a.test c\n' >"$T/end.map"
+	haproxy 0 "$c" "$wait\n use_backend %[req.ssl_sni,lower,map_end($T/end.map)]"
+	has "sni = *.a.test backend=c"
+	lacks '^sni = a.test'
+}
+
+@test "importrows: HAProxy's rules about connections judge the peer" {
+	haproxy 1 'server a 10.0.0.1:80' 'bind 127.0.0.1:7001 accept-proxy\n tcp-request connection reject if { src 192.0.2.1 }'
+	says "CLIENTS: left out: it would judge the address in the PROXY header"
+	lacks '^deny'
+	haproxy 0 'server a 10.0.0.1:80' 'bind 127.0.0.1:7001 accept-proxy\n tcp-request content reject if { src 192.0.2.1 }'
+	has "deny = 192.0.2.1"
+}
+
+@test "importrows: the last map of a variable is nginx's" {
+	nginx 1 "$FULL geo \$b { default 10.0.0.1:1; } geo \$b { default 10.0.0.2:1; } server { listen 7000; proxy_pass \$b; }"
+	has "backend = 10.0.0.2:1"
 }
 
 @test "importrows: a rate counts refused connections" {
@@ -346,48 +372,6 @@ convert_left_out() {
 	[[ $stderr == *"in.conf:5: proxy_pass \$x:80: "* ]] || fail "$stderr"
 }
 
-# import_quickly KIND FILE: what is written goes to files; a conversion that
-# hangs ends with status 124.
-import_quickly() {
-	timeout 20 "$CTL" import "$@" 2>"$T/errors" >"$T/result"
-}
-
-@test "importrows: only regular files are read" {
-	mkfifo "$T/fifo"
-	printf 'events {}\nstream { include %s; }\n' "$T/fifo" >"$T/in.conf"
-	run import_quickly nginx "$T/in.conf"
-	equal "the status" 2 "$status"
-	cat >"$T/in.cfg" <<-END
-		listen a
-		 mode tcp
-		 bind 127.0.0.1:7000
-		 tcp-request connection reject if { src -f $T/fifo }
-		 server s 10.0.0.1:80
-	END
-	run import_quickly haproxy "$T/in.cfg"
-	equal "the status" 1 "$status"
-	run import_quickly haproxy "$T/fifo"
-	equal "the status" 2 "$status"
-	grep -q "not a regular file" "$T/errors"
-	run import_quickly haproxy /dev/zero
-	equal "the status" 2 "$status"
-}
-
-@test "importrows: a search for files and long words are bounded" {
-	printf 'events {}\nstream { include /*/*/*/*/*; }\n' >"$T/in.conf"
-	run import_quickly nginx "$T/in.conf"
-	equal "the status" 2 "$status"
-	grep -q "in.conf:2: include: wildcards" "$T/errors"
-	{
-		printf 'events {}\nstream { upstream '
-		head -c 1000000 /dev/zero | tr '\0' a
-		printf ' { server 10.0.0.1:1; } }\n'
-	} >"$T/in.conf"
-	run import_quickly nginx "$T/in.conf"
-	equal "the status" 2 "$status"
-	[ "$(wc -c <"$T/errors")" -lt 1000 ]
-}
-
 @test "importrows: where retries go is said" {
 	haproxy 0 'server a 10.0.0.1:80\n server b 10.0.0.2:80'
 	says "default: retries" "without redispatch no other one"
@@ -464,81 +448,6 @@ import_quickly() {
 	lacks '^log = syslog facility=local1'
 	haproxy 0 'server a 10.0.0.1:80' 'option tcplog' 'log /dev/log local1 err'
 	says "the target gets messages of every level"
-}
-
-@test "importrows: files of addresses stay files that commands know" {
-	printf '# bad ones\n192.0.2.0/24\n 198.51.100.7\n' >"$T/bad.lst"
-	printf '10.0.0.0/255.0.0.0\n' >"$T/masks.lst"
-	haproxy 0 'server a 10.0.0.1:80' "acl bad src -f $T/bad.lst\n tcp-request connection reject if bad\n tcp-request connection reject if { src -f $T/bad.lst 203.0.113.9 }"
-	has "[list bad.lst]" "file = $T/bad.lst" "deny = list:bad.lst" \
-	    "deny = list:bad.lst 203.0.113.9"
-	equal "lists" 1 "$(grep -c '^\[list' <<<"$output")"
-	haproxy 0 'server a 10.0.0.1:80\nbackend c\n server c 10.0.0.3:80' "use_backend c if { src -f $T/bad.lst }"
-	has "route = src=list:bad.lst backend=c"
-	haproxy 0 'server a 10.0.0.1:80' "stick-table type ip size 1m expire 30m store conn_cur\n tcp-request connection track-sc0 src\n tcp-request connection reject if { sc0_conn_cur gt 5 } !{ src -f $T/bad.lst }"
-	has "limit = sessions=5 prefix6=128 except=list:bad.lst"
-	# Ranges with masks become a part of the result.
-	haproxy 0 'server a 10.0.0.1:80' "tcp-request connection reject if { src -f $T/masks.lst }"
-	has "deny = 10.0.0.0/8"
-	says "read into the result"
-	# What a file and a range have in common depends on the file.
-	haproxy 1 'server a 10.0.0.1:80\nbackend c\n server c 10.0.0.3:80' "use_backend c if { src -f $T/bad.lst } { src 192.0.2.0/25 }"
-	says "the same cannot be tested twice"
-	lacks '^route'
-}
-
-@test "importrows: a file of another form is refused without showing its text" {
-	printf 'root:secret:19000:0\nsecret one\n' >"$T/shadow"
-	cat >"$T/in.cfg" <<-END
-		frontend a
-		 mode tcp
-		 bind 127.0.0.1:7000 ssl crt-list $T/shadow
-		 bind 127.0.0.1:7001
-		 acl x req.ssl_alpn -f $T/shadow
-		 acl y req.ssl_sni -f $T/shadow
-		 acl z src -f $T/shadow
-		 use_backend b if x
-		 use_backend b if y
-		 use_backend b if z
-		 use_backend %[req.ssl_sni,map($T/shadow)]
-		 default_backend b
-		backend b
-		 mode tcp
-		 server s 10.0.0.1:80
-	END
-	run import_quickly haproxy "$T/in.cfg"
-	equal "the status" 1 "$status"
-	! grep secret "$T/result" "$T/errors" || fail "it shows the file"
-	printf 'events {}\nstream { include %s; }\n' "$T/shadow" >"$T/in.conf"
-	run import_quickly nginx "$T/in.conf"
-	equal "the status" 2 "$status"
-	! grep secret "$T/result" "$T/errors" || fail "it shows the file"
-}
-
-@test "importrows: --serve-check writes what the packaged service starts with" {
-	cat >"$T/in.cfg" <<-END
-		global
-		 user root
-		 group root
-		 stats socket $T/none/admin.sock level admin
-		listen a
-		 mode tcp
-		 timeout client 1m
-		 timeout server 1m
-		 bind 127.0.0.1:7000
-		 server s 10.0.0.1:80
-	END
-	run --separate-stderr "$CTL" import --serve-check haproxy "$T/in.cfg"
-	equal "the status ($stderr)" 0 "$status"
-	has "admin = /run/lfproxy/admin.sock level=admin"
-	lacks "^user"
-	lacks "^group"
-	sed -i 's|mode tcp|&\n bind 127.0.0.1:7001 ssl crt /none.pem|' "$T/in.cfg"
-	run --separate-stderr "$CTL" import --serve-check haproxy "$T/in.cfg"
-	equal "the status" 2 "$status"
-	equal "the output" "" "$output"
-	[[ $stderr == *"/none.pem"* ]] || fail "$stderr"
-	[[ $stderr == *"the service would not start with the result"* ]]
 }
 
 @test "import: HAProxy: each line of a statistics page is accounted for" {
