@@ -169,7 +169,7 @@ UNIT_SRC    := $(filter $(foreach t,$(shell grep '^test_' tests/unit/threads),%/
 endif
 UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
-.PHONY: all help run demo-tools clean install uninstall deb tools units check check-all \
+.PHONY: all help run demo-tools clean install uninstall deb tools units check check-all check-import \
 	check-release check-forky check-timing check-long check-san check-arm64 \
 	check-sim check-model check-package check-service check-image image check-page page-picture fuzz fuzz-minimize fuzzers lab lab-matrix \
 	lab-predict lab-calibrate \
@@ -468,6 +468,13 @@ check-long: ## the tests that take minutes: storms, reloads, upgrades, leaks
 	@$(TEST_BUILDS)
 	@$(MAKE) --no-print-directory $(BENCH)
 	@scripts/run-tests $(MODE) long
+
+# COUNT=300 SEED=1: so many configurations of either program, from this seed on.
+COUNT       ?= 150
+SEED        ?= 1
+check-import: all ## generated configurations of HAProxy and nginx, beside what becomes of them; COUNT=150 SEED=1; an hour
+	@scripts/install-deps check
+	@scripts/check-import $(B) $(COUNT) $(SEED)
 
 check-san: ## unit and behaviour tests under ASan+UBSan, then under TSan
 	@scripts/install-deps check

@@ -342,6 +342,10 @@ take_fallback(struct route_state *state, struct hap_rule *rule)
 	    strcmp(test->values.word[0], state->proxy->default_backend) != 0)
 		return false;
 	state->fallback = rule->target;
+	if (first_use_backend(rule->next))
+		lose_rule(state->proxy, rule,
+		    "it is the fallback of the default backend; clients of the "
+		    "rules behind it go where these say");
 	return true;
 }
 

@@ -3,12 +3,16 @@
 probes that follow from them."""
 import random
 
-WINDOW = 0.7    # seconds that a client waits for bytes; less than any timeout of 1m
 NAMES = ['a.test', 'b.test', 'x.a.test', 'y.x.a.test', 'other.test', 'aa.test']
 OFFERS = [((), None, False), (('h2', 'http/1.1'), None, False), (('mqtt',), None, False),
           ((), '1.2', False), (('h2',), '1.2', False)]
 NEAR, FAR = '127.20.5.1', '127.30.0.1'
 SOURCES = ['127.0.0.1', NEAR, '127.20.6.1', FAR, '127.20.5.200']
+
+
+# Features whose sessions wait, or end by a short timeout.
+TIMED = ('hap_maxconn', 'hap_timeouts', 'hap_servers', 'hap_backups', 'ngx_timeouts',
+         'ngx_preread', 'ngx_max_conns', 'ngx_servers')
 
 
 class Probe:
@@ -39,7 +43,8 @@ class Probe:
 class Config:
     """A configuration that features are added to."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, steady):
+        self.steady = steady
         self.random = random.Random(seed)
         self.listens = {'L0': ''}       # label: words behind the address
         self.servers = {}               # label: up, dead, reset, tls
@@ -65,6 +70,17 @@ class Config:
     def pick(self, *choices):
         return self.random.choice(choices)
 
+    def features_of(self, all_of_kind):
+        """Some features of the kind."""
+        usable = [x for x in all_of_kind if not self.steady or x.__name__ not in TIMED]
+        for feature in self.random.sample(usable, self.pick(2, 2, 3)):
+            self.features.append(feature.__name__)
+            feature(self)
+
+    def delay(self):
+        """How long a hello is waited for."""
+        return '1m' if self.steady else self.pick('300ms', '5s')
+
     def target(self):
         """Another backend, by its name."""
         if self.targets and self.random.random() < 0.5:
@@ -83,7 +99,8 @@ class Config:
             def add(kind, common=common, listen=listen, **more):
                 self.probes.append(Probe(listen, kind, **{**common, **more}))
             names = sorted(self.names) or ['a.test']
-            for kind in ('plain', 'half-close', 'finish', 'silent'):
+            kinds = ('plain', 'half-close', 'finish', 'silent')
+            for kind in kinds[:3] if self.steady else kinds:
                 add(kind, lenient=kind in self.lenient)
             if self.proxied:
                 add('plain', header='', lenient=True)
@@ -160,14 +177,14 @@ def hap_reject(c):
 
 
 def hap_reject_content(c):
-    c.front += ['tcp-request inspect-delay %s' % c.pick('300ms', '5s'),
+    c.front += ['tcp-request inspect-delay %s' % c.delay(),
                 'tcp-request content %s %s' % (
                     c.pick('reject', 'reject', 'accept'),
                     condition(c, hello_test, name_test, source_test))]
 
 
 def hap_wait(c):
-    c.front += ['tcp-request inspect-delay %s' % c.pick('300ms', '5s'),
+    c.front += ['tcp-request inspect-delay %s' % c.delay(),
                 'tcp-request content accept if { %s }' % c.pick(
                     'req.ssl_hello_type 1', 'req_ssl_hello_type 1', 'req.len gt 0', 'req.len ge 5')]
 
@@ -310,9 +327,7 @@ def server_lines(c, words, line):
 
 
 def make_haproxy(c):
-    for feature in c.random.sample(HAPROXY, c.pick(2, 2, 3)):
-        c.features.append(feature.__name__)
-        feature(c)
+    c.features_of(HAPROXY)
     lines = ['defaults', ' mode tcp', ' timeout client 1m', ' timeout server 1m',
              ' timeout connect 5s'] + [' ' + x for x in c.top]
     lines += ['frontend f'] + [' bind 127.0.0.1:@%s@ %s' % x for x in c.listens.items()]
@@ -430,7 +445,7 @@ def ngx_tls(c):
     c.front += ['ssl_certificate @TLS@/rsa.pem;', 'ssl_certificate_key @TLS@/rsa.pem;',
                 'ssl_protocols %s;' % c.pick('TLSv1.2 TLSv1.3', 'TLSv1.2', 'TLSv1.3'),
                 c.pick('', 'ssl_client_certificate @TLS@/ca.pem; ssl_verify_client %s;' %
-                       c.pick('on', 'optional'), 'ssl_alpn h2 http/1.1;', 'ssl_handshake_timeout 400ms;')]
+                       c.pick('on', 'optional'), 'ssl_alpn h2 http/1.1;')]
 
 
 def ngx_tls_map(c):
@@ -466,9 +481,7 @@ NGINX = [ngx_access, ngx_access, ngx_map, ngx_map, ngx_map, ngx_geo, ngx_preread
 
 def make_nginx(c):
     c.passes = 'u'
-    for feature in c.random.sample(NGINX, c.pick(2, 2, 3)):
-        c.features.append(feature.__name__)
-        feature(c)
+    c.features_of(NGINX)
     lines = ['events {}', 'stream {', ' upstream u {'] + ['  ' + x for x in c.back]
     lines += server_lines(c, c.words, lambda label, word: '  server 127.0.0.1:@%s@ %s;' % (
         label, word)) + [' }']
@@ -485,8 +498,8 @@ def make_nginx(c):
     c.text = '\n'.join(lines) + '\n'
 
 
-def make(kind, seed):
-    c = Config(seed)
+def make(kind, seed, steady):
+    c = Config(seed, steady)
     c.words = ['']
     {'haproxy': make_haproxy, 'nginx': make_nginx}[kind](c)
     c.make_probes()
