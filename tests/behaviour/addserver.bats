@@ -446,6 +446,7 @@ agent = on port=$(free_port)" web a
 
 del_later() {
 	done_ disable server "$1"
+	ctl wait 10s srv-removable "$1" >/dev/null
 	del "$1"
 }
 
