@@ -34,8 +34,8 @@ run_set_maxconn_frontend(struct call *call)
 	    n < (&call->env->orders->limits.budget)->sessions
 	        ? (uint32_t)n
 	        : FRONTEND_NO_LIMIT);
-	call_audit_number(
-	    call, before, n, "frontend %s maxconn", f->spec->name);
+	call_audit_number(call, before, frontend_maxconn(call, f),
+	    "frontend %s maxconn", f->spec->name);
 	return true;
 }
 

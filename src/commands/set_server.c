@@ -323,6 +323,14 @@ set_check_port(
 /* Any text of that length has a value of a setting (put_bytes). */
 #define AGENT_SEND_MAX ((SETTING_VALUE_SIZE - 10) / 2)
 
+static uint64_t
+sent_digest(const struct server *server)
+{
+	const struct pattern *send = server->agent.send;
+
+	return override_digest(send->bytes, send->n);
+}
+
 /* Takes the text, or `hex` and bytes in hexadecimal. */
 static bool
 set_agent_send(
@@ -330,6 +338,7 @@ set_agent_send(
 {
 	const char *text = call_arg(call, 2), *digits = call_arg(call, 3);
 	bool is_hex = *digits && strcmp(text, SETTING_HEX) == 0;
+	uint64_t before = sent_digest(server);
 
 	if (strlen(is_hex ? digits : text) > AGENT_SEND_MAX)
 		return err_set(call->err,
@@ -343,7 +352,9 @@ set_agent_send(
 		    call->err, "cannot allocate memory for new string");
 	}
 	/* The text may be a password. */
-	call_audit_server(call, server, option->name, NULL, "(not shown)");
+	if (sent_digest(server) != before)
+		call_audit_server(
+		    call, server, option->name, NULL, "(not shown)");
 	return true;
 }
 

@@ -39,6 +39,10 @@ forms() {
 	plays 4 set,dry,save set,save,set,save set,undo,set brief,for,undo
 }
 
+@test "settings: what changes nothing is no change" {
+	plays 2 again set,again
+}
+
 @test "settings: a value of the file ends what was set, and for a time" {
 	plays 4 set,same,other set,other,other for,save,other set,for,save
 }

@@ -131,6 +131,8 @@ class Row:
         if step in ("set", "undo"):
             self.own = None if value == self.loaded else value
             self.brief = None
+        elif step == "unset" and self.command:
+            self.own = self.brief = None
         elif step == "for" and self.timed and value != self.value():
             self.brief = value
         elif step == "brief" and self.timed:
@@ -549,6 +551,10 @@ class Site:
             }
         elif step == "move":
             self.port += 1
+        elif step == "unset":
+            self.unset()
+        elif step == "again":
+            self.again()
         for row in self.every:
             row.after(step, values.get(row))
         if step == "save":
@@ -562,6 +568,29 @@ class Site:
             then.insert(0, step)
         for change in then:
             getattr(self, change)()
+
+    def unset(self):
+        changed = self.json("show drift")
+        for row in self.every:
+            if not row.command:
+                continue
+            answer = self.ask(f"undo drift {row.what}").strip()
+            is_changed = row.own is not None or row.brief is not None
+            if is_changed == ("No command has changed" in answer):
+                raise Wrong(f"undo drift {row.what}: {answer} of {changed}")
+
+    def again(self):
+        """Sets what is set, and what is refused: nothing is a change."""
+        before = self.json("show changes")
+        for row in self.every:
+            if row.command and row.brief is None:
+                suffixes = ["", " for 1h"] if row.timed else [""]
+                for suffix in suffixes:
+                    self.ask(row.line(row.value()) + suffix)
+                    if not row.secret:
+                        self.ask(row.line("?") + suffix)
+        if self.json("show changes") != before:
+            raise Wrong(f"again: changes: {self.json('show changes')}")
 
     def reload(self):
         self.ctl("reload")
