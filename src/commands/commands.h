@@ -7,7 +7,7 @@
  * of that command: `del acl` and `clear acl` in add_acl.c, `get acl` in
  * show_acl.c, `commit acl` in prepare_acl.c, `disable server` in
  * enable_server.c, `cancel drain` and `show drains` in drain_server.c,
- * `cancel expiring` in show_expiring.c.
+ * `cancel expiring` in show_expiring.c, `undo drift` in show_drift.c.
  * The description of a SETTING is in setting_access.c.
  * Commands about the connection itself are in cli.c, `show version` is in
  * show_info.c.
@@ -263,6 +263,8 @@
 	COMMAND("shutdown sessions server", ADMIN,                             \
 	    run_shutdown_sessions_server, USAGE, "<bk>/<srv>",                 \
 	    "kill sessions on a server")                                       \
+	COMMAND("undo drift", ADMIN, run_undo_drift, OWN, "<setting>",         \
+	    "set what a command has changed to the value of the file")         \
 	COMMAND("upgrade", ADMIN, run_upgrade, USAGE, "[<program>|@<name>]",   \
 	    "have another process take over, of a newer program perhaps")      \
 	COMMAND("user", USER, run_user, USAGE, "",                             \

@@ -31,6 +31,7 @@ struct walk {
 	bool cleared, told_cleared;
 	struct spec_place place;
 	char section[CALL_NAME_SIZE], server[CALL_NAME_SIZE];
+	char undo[2 * CALL_NAME_SIZE + SETTING_VALUE_SIZE];
 	char commands[TEXT_SIZE],
 	    subject[1024], /* it may have the path of a file */
 	    configured[SETTING_VALUE_SIZE], value[SETTING_VALUE_SIZE],
@@ -51,6 +52,7 @@ tell(struct walk *w, const char *key, const char *text)
 	    .value = w->value,
 	    .base = w->base[0] ? w->base : NULL,
 	    .ends = w->ends,
+	    .undo = w->undo[0] ? w->undo : NULL,
 	    .is_secret = w->is_secret,
 	    .unsaved = w->is_secret ? "it may hold a password"
 	               : w->unsaved ? w->unsaved
@@ -94,8 +96,11 @@ tell_value(struct walk *w, enum setting_id id, const struct setting *setting,
 	if (row->in_file)
 		text = row->in_file(value, in_file);
 	w->is_secret = setting->is_secret;
+	setting_command(
+	    id, setting, setting->configured, w->undo, sizeof(w->undo));
 	tell(w, text ? row->key : NULL, text);
 	w->is_secret = false;
+	w->undo[0] = '\0';
 }
 
 static void

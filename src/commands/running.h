@@ -27,6 +27,9 @@ struct running_change {
 	 * twice if the value that will be put back is not the file's: first
 	 * with that value, then with the present one. */
 	const struct expiring_status *ends;
+	/* The command that sets a setting to the file's value; NULL: this is
+	 * no setting. */
+	const char *undo;
 	bool is_secret; /* show neither commands nor text; value shows none */
 	const char *unsaved; /* why key is NULL */
 	const char *section; /* of the file: `backend app` */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "commands/command.h"
 #include "commands/expiring.h"
 #include "commands/report.h"
 #include "commands/running.h"
@@ -190,5 +191,49 @@ run_show_drift(struct call *call)
 	report_end(r);
 	savable_fini(&d.savable);
 	spec_free(d.file);
+	return true;
+}
+
+/* -- undo drift -- */
+
+/* A setting that is looked for among the changes. */
+struct undoing {
+	char what[sizeof(((struct setting *)NULL)->subject)]; /* its subject */
+	char *command; /* that undoes the change; NULL: not found */
+};
+
+static void
+find_undo(void *arg, const struct running_change *c)
+{
+	struct undoing *u = arg;
+
+	if (!u->command && c->undo && strcmp(c->subject, u->what) == 0)
+		u->command = strdup(c->undo);
+}
+
+/* Runs the command that sets the value of the file, so that all rules of that
+ * command apply. */
+bool
+run_undo_drift(struct call *call)
+{
+	struct undoing u = {.what = "", .command = NULL};
+	size_t len = 0;
+
+	for (char **word = call->args; *word && len < sizeof(u.what); word++)
+		len += (size_t)snprintf(u.what + len, sizeof(u.what) - len,
+		    "%s%s", len > 0 ? " " : "", *word);
+	if (len == 0)
+		return err_set(call->err,
+		    "A setting is expected as 'show drift' names it, as in "
+		    "'undo drift server app/a weight'.");
+	running_changes(call->env, find_undo, &u);
+	if (!u.command)
+		return err_set(call->err,
+		    "No command has changed a setting '%s' (use 'show "
+		    "drift').",
+		    u.what);
+	call->rest =
+	    command_run(call->env, call->mode, u.command, NULL, call->out);
+	free(u.command);
 	return true;
 }

@@ -39,6 +39,10 @@ forms() {
 	plays 4 set,dry,save set,save,set,save set,undo,set brief,for,undo
 }
 
+@test "settings: undo drift sets the value of the file" {
+	plays 4 set,unset for,unset,upgrade set,for,unset set,save,unset
+}
+
 @test "settings: what changes nothing is no change" {
 	plays 2 again set,again
 }
