@@ -51,8 +51,8 @@ void admin_cancel(struct admin *admin);
  * not show, such as a socket bound again. */
 void admin_commit(struct admin *admin, struct changes *changes);
 
-/* Follows lists whose files have changed: an entry that was added for a time may
- * be in a file by now, and then stays. */
+/* Follows lists whose files have changed: an entry that was added for a time
+ * may be in a file by now, and then stays. */
 void admin_follow_lists(struct admin *admin);
 
 /* Leaves connections in the backlogs until admin_resume. */
