@@ -507,7 +507,7 @@ check-arm64: ## the build for arm64, its unit tests and a core of behaviour test
 
 check-page: page-deps ## the status page in a real browser, headless Chromium; 10 seconds after the first
 	@python3 -B tests/page/check.py $(B)
-page-picture: page-deps ## the status page after a while of traffic; PICTURE=man/status-page.png SHORT=1: after a moment
+page-picture: page-deps ## the status page after a while of traffic, also dark, on a phone, its failures; PICTURE=man/status-page.png SHORT=1: after a moment
 	@python3 -B tests/page/check.py $(B) $(PICTURE)
 PICTURE ?= build/page.png
 page-deps:

@@ -3,8 +3,9 @@
 """The status page in a real browser: check.py BUILD [PICTURE].
 
 Starts lfproxy, application servers and a headless Chromium, looks at what the
-page draws, and prints a line for each check, as TAP.  PICTURE: writes a
-screenshot there, after a while of traffic.  Exit status 1: a check has failed.
+page draws, and prints a line for each check, as TAP.  PICTURE: writes that file
+and others beside it, screenshots after a while of traffic.  Exit status 1: a
+check has failed.
 """
 import os
 import signal
@@ -18,7 +19,7 @@ from changes import change
 from exact import exact
 from looks import look, look_at_many
 from page import CLOSED, LIVE, press, redrawn, sign_in
-from stage import Stage, traffic
+from stage import Stage, resets, traffic
 
 
 class Checks:
@@ -37,6 +38,14 @@ class Checks:
             print(f"not ok {self.done} page: {name}\n# {error}", flush=True)
 
 
+# What a picture's name has behind its first part, colours, size, and what is at
+# its top.
+PICTURES = (("", "light", 1300, 1000, "body"),
+            ("-dark", "dark", 1300, 1000, "body"),
+            ("-failures", "light", 1300, 700, "#failures-h"),
+            ("-phone", "light", 390, 1400, "body"))
+
+
 def take_picture(browser, stage, path, seconds):
     _, log = stage.start_lfproxy("picture", stage.pictured())
     http = stage.address("monitoring at http://", log)
@@ -49,6 +58,8 @@ def take_picture(browser, stage, path, seconds):
                     target=traffic, daemon=True, args=[
                         line.split("listening on ", 1)[1].split()[0],
                         stop]).start()
+            threading.Thread(target=resets, daemon=True, args=[
+                line.split("listening on ", 1)[1].split()[0], stop]).start()
     browser.call("Page.navigate", url=f"http://{http}/")
     browser.wait(LIVE)
     sign_in(browser, "alice")
@@ -58,10 +69,16 @@ def take_picture(browser, stage, path, seconds):
     browser.wait(CLOSED.format("act-d"))
     time.sleep(seconds)
     browser.call("Emulation.setScrollbarsHidden", hidden=True)
-    browser.call("Emulation.setDeviceMetricsOverride", width=1300, height=1000,
-                 deviceScaleFactor=1, mobile=False)
-    redrawn(browser)
-    browser.picture(path)
+    for name, theme, width, height, place in PICTURES:
+        browser.call("Emulation.setDeviceMetricsOverride", width=width,
+                     height=height, deviceScaleFactor=1, mobile=width < 500)
+        browser.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+        redrawn(browser)
+        browser.evaluate(
+            f"document.querySelector('{place}').scrollIntoView("
+            "{ behavior: 'instant' })")
+        browser.picture(path.replace(".png", f"{name}.png"))
+    browser.evaluate("document.documentElement.dataset.theme = 'light'")
     browser.call("Emulation.clearDeviceMetricsOverride")
     stop.set()
 

@@ -153,6 +153,8 @@ def look(browser, stage, checks):
         press(browser, "Reset the columns")
         press(browser, "Done")
         assert browser.evaluate(heads) == usual
+        again(browser)
+        assert browser.evaluate(heads) == usual
 
     def details():
         press(browser, "Details of app/app1")

@@ -179,3 +179,14 @@ def traffic(address, stop):
             urllib.request.urlopen(f"http://{address}/", timeout=5).read()
         except OSError:
             pass
+
+
+def resets(address, stop):
+    """A client that resets its connection when an answer begins, now and then."""
+    host, port = address.split(":")
+    while not stop.wait(1):
+        with socket.create_connection((host, int(port)), 60) as s:
+            s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            s.recv(1)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                         struct.pack("ii", 1, 0))
