@@ -79,6 +79,7 @@ start_bad_day() {
 	start_app a --deadline "$deadline"
 	start_bad reset reply-reset --bytes 1 --deadline "$deadline"
 	start_bad silent silent --deadline "$deadline"
+	start_bad dead refuse --deadline "$deadline"
 	start_lfproxy <<-END
 		$(common)
 		[defaults]
@@ -107,7 +108,7 @@ start_bad_day() {
 		server = a $(addr a)
 		[backend dead]
 		check = off
-		server = d1 127.0.0.1:$(free_port)
+		server = d1 $(addr dead)
 		[backend resets]
 		check = off
 		server = r1 $(addr reset)
