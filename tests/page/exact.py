@@ -143,13 +143,15 @@ def exact(browser, checks):
                     assert re.fullmatch(r"(1|2|5)(\.0|0|00)? .?i?B", text), text
 
     def times():
-        for n, step, said in browser.evaluate(
+        for n, step, said, name in browser.evaluate(
                 "FIGURES.map((f, i) => [before.history[f.series].length, "
                 "before.history.step_s, document.querySelectorAll("
-                "'#figures .time')[i].textContent])"):
+                "'#figures .time')[i].textContent, document.querySelectorAll("
+                "'#figures svg')[i].getAttribute('aria-label')])"):
             seconds = max(24, min(120, n)) * step
             ago = f"{seconds // 60} min" if seconds >= 60 else f"{seconds} s"
             assert said == f"{ago} agonow", (n, step, said)
+            assert f"of the last {ago} on an axis from 0" in name, (n, name)
 
     def failures():
         asked = answered(browser, FAILED, lambda: (
