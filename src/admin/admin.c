@@ -306,7 +306,7 @@ struct admin *
 admin_open(struct control *control, struct err *err)
 {
 	const struct admin_list *specs =
-	    &control_model(control)->spec->global.admin;
+	    &control->instance.model->spec->global.admin;
 	struct admin *admin = calloc(1, sizeof(*admin));
 	struct changes changes; /* none at the start */
 

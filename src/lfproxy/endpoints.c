@@ -68,7 +68,7 @@ prepare_http(
 		return true;
 	/* Listeners that this reload closes are still open. */
 	holder =
-	    find_holder(control_model(s->control)->spec, addr_port(&at->addr));
+	    find_holder(s->control->instance.model->spec, addr_port(&at->addr));
 	if (holder)
 		err_list_add(errors, at->place.file, at->place.line,
 		    "http: %s; this lfproxy itself listens on %s, so reload "
@@ -244,7 +244,7 @@ struct endpoints *
 endpoints_open(struct control *control, struct err *err)
 {
 	const struct listen_spec *at =
-	    &control_model(control)->spec->global.http.at;
+	    &control->instance.model->spec->global.http.at;
 	struct endpoints *s = calloc(1, sizeof(*s));
 
 	if (!s) {

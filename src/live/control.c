@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See control.h.
  */
-#include "live/control_internal.h"
+#include "live/control.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -433,108 +433,24 @@ control_free(struct control *control)
 	return stopped;
 }
 
-struct instance *
-control_instance(struct control *control)
-{
-	return &control->instance;
-}
-
-struct ev_loop *
-control_loop(struct control *control)
-{
-	return control->instance.loop;
-}
-
-struct model *
-control_model(struct control *control)
-{
-	return control->instance.model;
-}
-
-struct pools *
-control_pools(struct control *control)
-{
-	return control->pools;
-}
-
-struct proxy *
-control_proxy(struct control *control)
-{
-	return &control->instance.proxy;
-}
-
-struct listeners *
-control_listeners(struct control *control)
-{
-	return control->listeners;
-}
-
 bool
 control_hands_over(const struct control *control)
 {
 	/* Sessions that a former process still has do not count: they may take
 	 * hours. */
-	return control->lineage.upgrade || control->has_left;
+	return control->lineage.upgrade || control->stop.has_left;
 }
 
 bool
 control_stopping(const struct control *control)
 {
-	return control->phase != RUNNING;
+	return control->stop.phase != RUNNING;
 }
 
 bool
 control_draining(const struct control *control)
 {
-	return control->phase >= DRAINING;
-}
-
-struct orders *
-control_orders(struct control *control)
-{
-	return &control->orders;
-}
-
-struct task_timer *
-control_timer(struct control *control)
-{
-	return &control->instance.timer;
-}
-
-struct server_followup *
-control_followup(struct control *control)
-{
-	return &control->followup;
-}
-
-struct server_names *
-control_names(struct control *control)
-{
-	return &control->server_names;
-}
-
-struct sets *
-control_sets(struct control *control)
-{
-	return &control->sets;
-}
-
-const struct section_watch *
-control_tls_watch(const struct control *control)
-{
-	return &control->tls_watch;
-}
-
-const struct section_watch *
-control_list_watch(const struct control *control)
-{
-	return &control->list_watch;
-}
-
-const struct tls_status *
-control_tls_status(const struct control *control)
-{
-	return &control->tls_upkeep.status;
+	return control->stop.phase >= DRAINING;
 }
 
 void
@@ -544,20 +460,33 @@ control_follow(struct control *control, const struct control_follower *follower)
 	    follower ? *follower : (struct control_follower){.prepare = NULL};
 }
 
-struct lineage *
-control_lineage(struct control *control)
+void
+control_loop_status(
+    const struct control *control, struct loop_status *ret_status)
 {
-	return &control->lineage;
+	*ret_status = (struct loop_status){
+	    .iterations = control->loop_stats.iterations,
+	    .longest_ns = control->loop_stats.longest_ns,
+	    .longest_cpu_ns = control->loop_stats.longest_cpu_ns,
+	    .checks = checker_delays(control->checker),
+	};
 }
 
-struct receiver_status
-control_former(const struct control *control)
+void
+control_loop_clear(struct control *control)
 {
-	return session_receiver_status(control->lineage.predecessor);
+	loop_stats_clear(&control->loop_stats);
+	checker_clear_delays(control->checker);
 }
 
-struct reload_status
-control_reload_status(const struct control *control)
+struct proxy *
+control_proxy(struct control *control)
 {
-	return control->reloads;
+	return &control->instance.proxy;
+}
+
+struct orders *
+control_orders(struct control *control)
+{
+	return &control->orders;
 }

@@ -30,22 +30,28 @@
 #include "base/err.h"
 #include "check/checker.h"
 #include "config/diff.h"
+#include "handover/lineage.h"
 #include "handover/upgrade.h"
+#include "listeners/listeners.h"
+#include "live/loop_stats.h"
+#include "live/manager.h"
+#include "live/stop.h"
+#include "model/backend_servers.h"
 #include "model/model.h"
 #include "orders/orders.h"
 #include "pools/pools.h"
 #include "process/limits.h"
+#include "proxy/instance.h"
+#include "servers/server_followup.h"
+#include "servers/server_names.h"
+#include "sets/sets.h"
+#include "watch/list_watch.h"
+#include "watch/tls_upkeep.h"
+#include "watch/tls_watch.h"
 
 struct control;
-struct lineage;
-struct listeners;
-struct proxy;
-struct section_watch;
-struct sets;
-struct server_followup;
+struct reload;
 struct session_receiver;
-struct task_timer;
-struct tls_status;
 
 /* Makes the model and binds the listeners, without accepting connections.  A
  * reload reads the n files again; n is 0 if the spec does not come from files.
@@ -98,6 +104,48 @@ struct control_follower {
 	void *arg;
 };
 
+/* The reloads since the start.  Times are in microseconds since 1970. */
+struct reload_status {
+	uint64_t done, refused;
+	bool last_refused;
+	uint64_t ended_us;    /* the last one; 0: none so far */
+	uint64_t in_force_us; /* the last one that was not refused; 0: none */
+};
+
+/* The parts.  Each one owns its state; the control makes and ends them. */
+struct control {
+	struct instance instance;
+	struct listeners *listeners;
+	struct pools *pools; /* NULL before control_start */
+	struct checker *checker;
+	char **files; /* the configuration; files_n 0: from the command line */
+	size_t files_n;
+	struct orders orders;
+	struct loop_stats loop_stats;
+	struct control_follower follower; /* prepare NULL: none */
+	struct reload_status reloads;
+	struct reload *reloading; /* under way; NULL: none */
+	struct lineage lineage;
+	struct server_names server_names;
+	struct sets sets;
+	struct section_watch tls_watch;
+	struct section_watch list_watch;
+	struct tls_upkeep tls_upkeep;
+	struct server_followup followup;
+	struct stop stop;
+	struct manager_reports reports;
+	ev_timer second;
+	ev_timer tidy; /* while a reload has left servers or models behind */
+	ev_signal term, interrupt, hangup, user1, user2;
+};
+
+/* Sets what an upgrade uses.  Defined in succession.c. */
+void succession_init(struct control *control);
+
+/* Sets what the sets use, before sets_begin.  The servers' names are
+ * initialized.  Defined in set_changes.c. */
+void set_changes_init(struct control *control);
+
 /* Takes over from the predecessor, once the servers of all sets are known.  See
  * handover/takeover.h, also for what happens without a predecessor. */
 void control_take_over(struct control *control);
@@ -118,13 +166,6 @@ void control_run(struct control *control);
  * end by _exit(2).  Accepts NULL. */
 bool control_free(struct control *control);
 
-/* Accessors.  The control owns what they return. */
-struct instance *control_instance(struct control *control);
-struct ev_loop *control_loop(struct control *control);
-/* Returns the model in force, which a reload replaces. */
-struct model *control_model(struct control *control);
-/* Returns the pools, or NULL before control_start. */
-struct pools *control_pools(struct control *control);
 /* Returns whether another process takes over or has done so.  That process
  * would not get changes that are made here. */
 bool control_hands_over(const struct control *control);
@@ -135,15 +176,12 @@ bool control_draining(const struct control *control);
 
 /* Returns the data plane, which the control owns. */
 struct proxy *control_proxy(struct control *control);
-/* Returns the listening sockets, which the control owns. */
-struct listeners *control_listeners(struct control *control);
-
 /* Returns the operator's orders, which the control owns. */
 struct orders *control_orders(struct control *control);
 
 /* Statistics of the control loop, since the start or control_loop_clear. */
 struct loop_status {
-	uint64_t iterations, longest_ns, longest_cpu_ns; /* loop_stats.c */
+	uint64_t iterations, longest_ns, longest_cpu_ns; /* loop_stats.h */
 	struct check_delays checks;
 };
 /* Fills the statistics. */
@@ -152,43 +190,13 @@ void control_loop_status(
 /* Resets the statistics. */
 void control_loop_clear(struct control *control);
 
-/* Returns the timer for tasks of the control loop. */
-struct task_timer *control_timer(struct control *control);
+/* -- whether a change is possible: refuse.c -- */
 
-/* Returns the work on servers that is due (servers/server_followup.h). */
-struct server_followup *control_followup(struct control *control);
-
-/* Returns the sets of servers. */
-struct sets *control_sets(struct control *control);
-
-/* Returns the state of the servers' names (servers/server_names.h). */
-struct server_names *control_names(struct control *control);
-
-/* Returns the watch over the files of the [tls] sections. */
-const struct section_watch *control_tls_watch(const struct control *control);
-
-/* Returns the watch over the files of the [list] sections. */
-const struct section_watch *control_list_watch(const struct control *control);
-
-/* Returns the state of TLS as of the last second. */
-const struct tls_status *control_tls_status(const struct control *control);
-
-/* Returns the processes before and after this one. */
-struct lineage *control_lineage(struct control *control);
-
-struct receiver_status;
-/* Returns how far this process has taken over the sessions of the process
- * before it. */
-struct receiver_status control_former(const struct control *control);
-
-/* The reloads since the start.  Times are in microseconds since 1970. */
-struct reload_status {
-	uint64_t done, refused;
-	bool last_refused;
-	uint64_t ended_us;    /* the last one; 0: none so far */
-	uint64_t in_force_us; /* the last one that was not refused; 0: none */
-};
-/* Returns the status. */
-struct reload_status control_reload_status(const struct control *control);
+/* Adds to errors why a change is refused.  Always returns false. */
+bool control_refuse(struct err_list *errors, const char *why);
+/* Returns true if a change is allowed now.  Returns false with errors while
+ * lfproxy stops or an upgrade is under way. */
+bool control_may_change(
+    const struct control *control, struct err_list *errors) MUST_CHECK;
 
 #endif

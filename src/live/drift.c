@@ -5,13 +5,13 @@
 
 #include "config/config.h"
 #include "config/hint.h"
-#include "live/control_internal.h"
+#include "live/control.h"
 
 bool
 control_drift(struct control *control, struct changes *changes,
     struct err_list *errors, struct spec **ret_file)
 {
-	const struct spec *loaded = control_model(control)->spec;
+	const struct spec *loaded = control->instance.model->spec;
 	struct spec *now;
 	bool ok;
 

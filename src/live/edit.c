@@ -9,7 +9,7 @@
 #include "base/ensure.h"
 #include "base/events.h"
 #include "config/edit.h"
-#include "live/control_internal.h"
+#include "live/control.h"
 #include "live/transition.h"
 #include "process/server_sockets.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The number and duration of the control loop's iterations.  An iteration lasts
- * from the end of a wait to the start of the next one.
+ * See loop_stats.h.
  *
  * During an iteration no check starts or ends, and no request on the admin
  * socket is answered.
  */
-#include "live/control_internal.h"
+#include "live/loop_stats.h"
 
 #include "base/clock.h"
 
@@ -60,25 +59,9 @@ loop_stats_watch(struct ev_loop *loop, struct loop_stats *stats)
 }
 
 void
-control_loop_status(
-    const struct control *control, struct loop_status *ret_status)
+loop_stats_clear(struct loop_stats *stats)
 {
-	*ret_status = (struct loop_status){
-	    .iterations = control->loop_stats.iterations,
-	    .longest_ns = control->loop_stats.longest_ns,
-	    .longest_cpu_ns = control->loop_stats.longest_cpu_ns,
-	    .checks = checker_delays(control->checker),
-	};
-}
-
-/* Resets the statistics.  The present iteration is measured from here on. */
-void
-control_loop_clear(struct control *control)
-{
-	struct loop_stats *stats = &control->loop_stats;
-
 	stats->iterations = stats->longest_ns = stats->longest_cpu_ns = 0;
 	if (stats->began_ns > 0)
 		start_clocks(stats);
-	checker_clear_delays(control->checker);
 }

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "handover/session_receiver.h"
 #include "handover/takeover.h"
-#include "live/control_internal.h"
+#include "live/control.h"
 #include "proxy/keeper.h"
 
 #define STATUS_EVERY_MS 5000
@@ -104,7 +104,7 @@ manager_reports_second(struct manager_reports *reports, uint64_t now_ms)
 	    container_of(reports, struct control, reports);
 	char status[sizeof(reports->status)];
 
-	if (c->phase != RUNNING)
+	if (c->stop.phase != RUNNING)
 		return;
 	if (notify_is_open() && !takeover_under_way())
 		listeners_store(c->listeners);

@@ -5,7 +5,7 @@
 
 #include <malloc.h>
 
-#include "live/control_internal.h"
+#include "live/control.h"
 
 static struct memory_row
 slab_row(const char *what, const struct slab *slab, const char *note)

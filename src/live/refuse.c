@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Whether the configuration may change now: see control_internal.h.
+ * Whether the configuration may change now: see control.h.
  */
-#include "live/control_internal.h"
+#include "live/control.h"
 
 bool
 control_refuse(struct err_list *errors, const char *why)
@@ -13,7 +13,7 @@ control_refuse(struct err_list *errors, const char *why)
 bool
 control_may_change(const struct control *control, struct err_list *errors)
 {
-	if (control->phase != RUNNING)
+	if (control->stop.phase != RUNNING)
 		return control_refuse(errors, "lfproxy is stopping");
 	/* The successor would not get the change. */
 	return !control->lineage.upgrade ||

@@ -13,7 +13,7 @@
 #include "base/text_out.h"
 #include "config/config.h"
 #include "config/edit.h"
-#include "live/control_internal.h"
+#include "live/control.h"
 #include "live/transition.h"
 #include "process/limits.h"
 #include "watch/list_diff.h"
@@ -238,7 +238,7 @@ finish_lists(struct reload *r)
 static bool
 is_waiting(const struct reload *r, uint64_t now_ms)
 {
-	if (!r->spec || r->control->phase == KILLING)
+	if (!r->spec || r->control->stop.phase == KILLING)
 		return false;
 	if (r->lists && !r->lists->ended &&
 	    (!r->next || now_ms < r->began_ms + LISTS_PATIENCE_MS))
@@ -294,7 +294,7 @@ finish_reload(struct reload *r)
 	} else {
 		log_errors(&r->result.errors);
 	}
-	if (c->phase == RUNNING)
+	if (c->stop.phase == RUNNING)
 		notify_result(ok, &r->result);
 	if (r->when_done)
 		r->when_done(ok, &r->result);
@@ -309,7 +309,7 @@ begin_reload(struct reload *r)
 
 	r->begun = true;
 	r->began_ms = clock_now_ms();
-	if (c->phase == RUNNING)
+	if (c->stop.phase == RUNNING)
 		notify_reloading();
 	if (c->files_n == 0)
 		control_refuse(errors,
@@ -317,7 +317,7 @@ begin_reload(struct reload *r)
 		    "FILE to be able to reload");
 	else if (control_may_change(c, errors) &&
 	         config_load_all((const char *const *)c->files, c->files_n,
-	             control_model(c)->spec, &r->spec, errors)) {
+	             c->instance.model->spec, &r->spec, errors)) {
 		server_names_ask(&c->server_names, r->spec);
 		begin_lists(r);
 	}
@@ -343,7 +343,7 @@ carry_on(struct control *c)
 			    &r->waiting, now_ms + TASK_TIMER_ROUND_MS);
 			return;
 		}
-		if (!was_begun && r->spec && c->phase != KILLING) {
+		if (!was_begun && r->spec && c->stop.phase != KILLING) {
 			timed_task_schedule(&r->waiting, now_ms);
 			return;
 		}
@@ -404,6 +404,6 @@ reload_unref(struct reload *reload)
 void
 control_reload_fini(struct control *control)
 {
-	control->phase = KILLING;
+	control->stop.phase = KILLING;
 	carry_on(control);
 }

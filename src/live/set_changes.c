@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "live/control_internal.h"
+#include "live/control.h"
 #include "live/transition.h"
 
 static bool
@@ -12,7 +12,7 @@ may_change(void *arg)
 {
 	const struct control *c = arg;
 
-	return c->phase == RUNNING;
+	return c->stop.phase == RUNNING;
 }
 
 static bool

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * The phases from the first SIGTERM to the end, see control.h.
+ * See stop.h.
  */
+#include "live/stop.h"
+
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/text.h"
 #include "handover/session_receiver.h"
-#include "live/control_internal.h"
+#include "live/control.h"
 #include "handover/upgrade.h"
 #include "proxy/reaper.h"
 
@@ -32,19 +34,19 @@ report_phase(struct control *c, uint64_t now_ms, bool entered, uint64_t more_ms)
 	_Static_assert(
 	    sizeof(texts) / sizeof(texts[0]) == KILLING + 1, "phases");
 	uint64_t left_ms =
-	    now_ms < c->phase_ends_ms ? c->phase_ends_ms - now_ms : 0;
+	    now_ms < c->stop.phase_ends_ms ? c->stop.phase_ends_ms - now_ms : 0;
 	uint32_t n = proxy_sessions(&c->instance.proxy) +
 	             session_receiver_status(c->lineage.predecessor).left;
 	char status[128];
 
 	snprintf(status, sizeof(status), "%s: %u session%s, %lu s at most",
-	    texts[c->phase], n, text_s(n),
+	    texts[c->stop.phase], n, text_s(n),
 	    (unsigned long)(left_ms + 999) / 1000);
 	if (entered)
 		notify_stopping(left_ms + more_ms, status);
 	else
 		notify_status(status);
-	c->status_ms = now_ms + STATUS_MS;
+	c->stop.status_ms = now_ms + STATUS_MS;
 }
 
 static void
@@ -53,8 +55,8 @@ enter_phase(struct control *c, enum phase phase, uint64_t for_ms)
 	const struct global_spec *global = &c->instance.model->spec->global;
 	uint64_t now_ms = clock_now_ms();
 
-	c->phase = phase;
-	c->phase_ends_ms = now_ms + for_ms;
+	c->stop.phase = phase;
+	c->stop.phase_ends_ms = now_ms + for_ms;
 	report_phase(c, now_ms, true,
 	    (phase == LEAVING ? global->drain_timeout_ms : 0) +
 	        (phase == KILLING ? 0 : KILL_LIMIT_MS));
@@ -117,15 +119,15 @@ enter_killing(struct control *c)
 static bool
 has_finished(const struct control *c, uint64_t now_ms)
 {
-	if (c->phase != KILLING && now_ms < c->linger_ms)
+	if (c->stop.phase != KILLING && now_ms < c->stop.linger_ms)
 		return false;
 	/* Counters and sessions of a process before this one are passed on to
 	 * the next one.  Without a next one, a service manager that saw its
 	 * main process end would kill the sessions. */
-	if (c->phase != KILLING &&
+	if (c->stop.phase != KILLING &&
 	    session_receiver_is_open(c->lineage.predecessor))
 		return false;
-	if (c->phase == KILLING && now_ms >= c->phase_ends_ms)
+	if (c->stop.phase == KILLING && now_ms >= c->stop.phase_ends_ms)
 		return true;
 	return listeners_stopped(c->listeners) &&
 	       proxy_sessions(&c->instance.proxy) == 0;
@@ -134,21 +136,21 @@ has_finished(const struct control *c, uint64_t now_ms)
 static void
 run_stop_step(struct timed_task *task, uint64_t now_ms)
 {
-	struct control *c = container_of(task, struct control, stopping);
+	struct control *c = container_of(task, struct control, stop.step);
 
-	if (c->phase == LEAVING && now_ms >= c->phase_ends_ms)
+	if (c->stop.phase == LEAVING && now_ms >= c->stop.phase_ends_ms)
 		enter_draining(c);
-	if (c->phase == DRAINING && now_ms >= c->phase_ends_ms) {
+	if (c->stop.phase == DRAINING && now_ms >= c->stop.phase_ends_ms) {
 		log_warning("drain_timeout has passed");
 		enter_killing(c);
 	}
-	if (c->phase == KILLING)
+	if (c->stop.phase == KILLING)
 		proxy_note_all(&c->instance.proxy, NOTE_KILL);
 	if (has_finished(c, now_ms)) {
 		ev_break(c->instance.loop, EVBREAK_ALL);
 		return;
 	}
-	if (now_ms >= c->status_ms)
+	if (now_ms >= c->stop.status_ms)
 		report_phase(c, now_ms, false, 0);
 	timed_task_schedule(task, now_ms + STOP_TICK_MS);
 }
@@ -161,20 +163,20 @@ stop_on_signal(struct ev_loop *loop, ev_signal *signal, int events)
 
 	(void)loop;
 	(void)events;
-	if (c->phase == RUNNING) {
+	if (c->stop.phase == RUNNING) {
 		if (c->lineage.upgrade)
-			c->linger_ms = clock_now_ms() + LINGER_MS;
+			c->stop.linger_ms = clock_now_ms() + LINGER_MS;
 		timed_task_init(
-		    &c->stopping, &c->instance.timer, run_stop_step);
+		    &c->stop.step, &c->instance.timer, run_stop_step);
 		if (delay_ms > 0)
 			enter_leaving(c, delay_ms);
 		else
 			enter_draining(c);
 		upgrade_stop(&c->lineage);
-	} else if (c->phase != KILLING) {
+	} else if (c->stop.phase != KILLING) {
 		enter_killing(c);
 	}
-	run_stop_step(&c->stopping, clock_now_ms());
+	run_stop_step(&c->stop.step, clock_now_ms());
 }
 
 void
@@ -183,12 +185,12 @@ stop_for_successor(struct control *control)
 	struct control *c = control;
 
 	listeners_leave(c->listeners);
-	timed_task_init(&c->stopping, &c->instance.timer, run_stop_step);
-	c->has_left = true;
-	c->linger_ms = UINT64_MAX;
+	timed_task_init(&c->stop.step, &c->instance.timer, run_stop_step);
+	c->stop.has_left = true;
+	c->stop.linger_ms = UINT64_MAX;
 	enter_phase(
 	    c, DRAINING, c->instance.model->spec->global.drain_timeout_ms);
-	timed_task_schedule(&c->stopping, clock_now_ms() + STOP_TICK_MS);
+	timed_task_schedule(&c->stop.step, clock_now_ms() + STOP_TICK_MS);
 }
 
 void
@@ -196,7 +198,7 @@ stop_when_settled(struct control *control)
 {
 	struct control *c = control;
 
-	c->linger_ms = clock_now_ms() + LINGER_MS;
+	c->stop.linger_ms = clock_now_ms() + LINGER_MS;
 	if (proxy_sessions(&c->instance.proxy) > 0)
 		begin_stop_drain(c);
 }

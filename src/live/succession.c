@@ -5,7 +5,7 @@
  */
 #include "handover/session_receiver.h"
 #include "handover/takeover.h"
-#include "live/control_internal.h"
+#include "live/control.h"
 #include "proxy/accept_limits.h"
 
 static bool

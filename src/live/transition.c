@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "live/control_internal.h"
+#include "live/control.h"
 #include "process/limits.h"
 #include "process/server_sockets.h"
 #include "process/syscall_filter.h"

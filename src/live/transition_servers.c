@@ -3,7 +3,7 @@
  * transition.h.
  */
 #include "config/edit.h"
-#include "live/control_internal.h"
+#include "live/control.h"
 #include "live/transition.h"
 
 #define for_each_change(c, t)                                                  \

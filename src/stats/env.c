@@ -6,16 +6,16 @@
 void
 command_env_set_parts(struct command_env *env, struct control *control)
 {
-	env->instance = control_instance(control);
-	env->pools = control_pools(control);
-	env->listeners = control_listeners(control);
-	env->orders = control_orders(control);
-	env->names = control_names(control);
-	env->followup = control_followup(control);
-	env->sets = control_sets(control);
-	env->lineage = control_lineage(control);
-	env->tls_watch = control_tls_watch(control);
-	env->list_watch = control_list_watch(control);
-	env->tls_status = control_tls_status(control);
+	env->instance = &control->instance;
+	env->pools = control->pools;
+	env->listeners = control->listeners;
+	env->orders = &control->orders;
+	env->names = &control->server_names;
+	env->followup = &control->followup;
+	env->sets = &control->sets;
+	env->lineage = &control->lineage;
+	env->tls_watch = &control->tls_watch;
+	env->list_watch = &control->list_watch;
+	env->tls_status = &control->tls_upkeep.status;
 	env->control = control;
 }

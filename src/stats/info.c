@@ -217,7 +217,7 @@ info_gather(const struct command_env *env, struct info_facts *ret_facts)
 	    .exhaustion = &proxy->exhaustion,
 	    .tls = env->tls_status,
 	    .failed_resolutions = names_failures(env->names->names),
-	    .former = control_former(env->control),
+	    .former = session_receiver_status(env->lineage->predecessor),
 	};
 	if (env->admin_view)
 		env->admin_view->facts(env->admin, ret_facts);

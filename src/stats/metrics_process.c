@@ -49,7 +49,7 @@ start_us(const struct command_env *env)
 void
 metrics_put_reloads(FILE *out, const struct command_env *env)
 {
-	const struct reload_status r = control_reload_status(env->control);
+	const struct reload_status r = env->control->reloads;
 
 	put_number(out, "lfproxy_reload_success", "gauge",
 	    "0 if the last reload was refused", !r.last_refused);

@@ -72,7 +72,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char shut[] = "shutdown frontend";
 	struct world *w = world_get();
-	const char *path = control_model(w->control)->spec->global.state_file;
+	const char *path = w->control->instance.model->spec->global.state_file;
 	size_t whole_size;
 	char *whole;
 

@@ -320,7 +320,7 @@ start(struct world *w)
 	/* They are the driver's. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
-	w->loop = control_loop(w->control);
+	w->loop = w->control->instance.loop;
 	audit_init(&w->audit);
 	w->env =
 	    (struct command_env){.audit = &w->audit, .expiring = &w->expiring};

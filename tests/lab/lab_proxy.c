@@ -198,7 +198,7 @@ make_spec(const struct lab *lab, char **servers, size_t servers_n)
 static struct pool *
 pool_of(const struct lab *lab)
 {
-	return pools_at(control_pools(lab->control), 0);
+	return pools_at(lab->control->pools, 0);
 }
 
 static void
@@ -224,11 +224,11 @@ on_stdin(struct ev_loop *loop, ev_io *io, int events)
 static void
 run(struct lab *lab)
 {
-	struct ev_loop *loop = control_loop(lab->control);
+	struct ev_loop *loop = lab->control->instance.loop;
 	ev_io io;
 
 	if (lab->no_guard)
-		keeper_set_guarding(control_proxy(lab->control)->keeper, false);
+		keeper_set_guarding(lab->control->instance.proxy.keeper, false);
 	ev_io_init(&io, on_stdin, STDIN_FILENO, EV_READ);
 	io.data = lab;
 	ev_io_start(loop, &io);
