@@ -59,6 +59,7 @@ class Config:
         self.proxied = self.tls = self.hello = self.down_first = False
         self.all_tls = False
         self.lenient = ()   # kinds of probes
+        self.suffix = ''    # of each server of the first backend
         self.text = ''
 
     def server(self, how='up'):
@@ -276,7 +277,7 @@ def hap_tls(c):
 
 
 def hap_send(c):
-    c.words = [w + ' ' + c.pick('send-proxy', 'send-proxy-v2') for w in c.words]
+    c.suffix = ' ' + c.pick('send-proxy', 'send-proxy-v2')
 
 
 def hap_accept(c):
@@ -336,8 +337,8 @@ def make_haproxy(c):
     if '# no default_backend' not in c.front:
         lines.append(' default_backend b0')
     lines += ['backend b0'] + [' ' + x for x in c.back if x]
-    lines += server_lines(c, c.words, lambda label, word: ' server %s 127.0.0.1:@%s@ %s' % (
-        label.lower(), label, word))
+    lines += server_lines(c, c.words, lambda label, word: ' server %s 127.0.0.1:@%s@ %s%s' % (
+        label.lower(), label, word, c.suffix))
     for name, label in c.targets.items():
         lines += ['backend ' + name, ' server %s 127.0.0.1:@%s@' % (label.lower(), label)]
     c.text = '\n'.join(lines) + '\n'
