@@ -72,6 +72,8 @@
 	    "<crlfile>", "commit a CRL file")                                  \
 	COMMAND("del acl", ADMIN, run_del_acl, USAGE, "<acl> <key>",           \
 	    "delete an entry of an address list")                              \
+	COMMAND("del bandwidth client", ADMIN, run_del_bandwidth_client,       \
+	    USAGE, "<range>", "end the limit on a client range's bandwidth")   \
 	COMMAND("del server", ADMIN, run_del_server, USAGE, "<bk>/<srv>",      \
 	    "remove a server that is in maintenance")                          \
 	SETTING("disable agent", ADMIN, run_disable_agent, USAGE,              \
@@ -124,6 +126,10 @@
 	    "read the configuration again and apply what has changed")         \
 	COMMAND("resolve now", OPERATOR, run_resolve_now, USAGE,               \
 	    "[backend <backend>]", "look up the names of servers at once")     \
+	SETTING("set bandwidth client", ADMIN, run_set_bandwidth_client, OWN,  \
+	    describe_bandwidth_client, restore_bandwidth_client, 1, 2,         \
+	    "<range> [in=<rate>] [out=<rate>]",                                \
+	    "limit the bandwidth of a client range, also of its sessions now") \
 	SETTING("set maxconn frontend", ADMIN, run_set_maxconn_frontend,       \
 	    USAGE, describe_maxconn_frontend, run_set_maxconn_frontend, 1, 2,  \
 	    "<frontend> <value>", "change a frontend's maxconn setting")       \
@@ -167,6 +173,9 @@
 	    "report the address lists, or the entries of one")                 \
 	COMMAND("show backend", USER, run_show_backend, USAGE, "[json]",       \
 	    "list backends in the current running config")                     \
+	COMMAND("show bandwidth clients", OPERATOR,                            \
+	    run_show_bandwidth_clients, USAGE, "[json]",                       \
+	    "report the client ranges whose bandwidth commands have limited")  \
 	COMMAND("show capacity", USER, run_show_capacity, STRICT, "[json]",    \
 	    "report what is used of what there is, and when it will run out")  \
 	COMMAND("show changes", OPERATOR, run_show_changes, USAGE,             \

@@ -16,8 +16,9 @@
 #include "orders/drains.h"
 
 #define SETTING_COMMANDS                                                       \
-	"set server, set weight, set maxconn, set rate-limit, set pool, add "  \
-	"acl, and enable or disable server, health, agent, frontend"
+	"set server, set weight, set maxconn, set bandwidth client, set "      \
+	"rate-limit, set pool, add acl, and enable or disable server, "        \
+	"health, agent, frontend"
 
 /* Time until another look at a setting that cannot be changed now. */
 #define BUSY_LOOK_MS 100

@@ -11,9 +11,11 @@
 #include "commands/add_acl.h"
 #include "commands/certificates.h"
 #include "commands/expiring.h"
+#include "commands/set_bandwidth.h"
 #include "commands/setting_access.h"
 #include "config/edit.h"
 #include "model/model.h"
+#include "proxy/proxy.h"
 
 #define TEXT_SIZE (CONFIG_SERVER_TEXT_SIZE + SETTING_VALUE_SIZE + 512)
 
@@ -417,6 +419,46 @@ walk_list(
 	w->unsaved = NULL;
 }
 
+/* -- client ranges -- */
+
+static void
+tell_band(struct walk *w, const struct cidr *range, const char *rates)
+{
+	char text[CIDR_TEXT_SIZE];
+
+	PUT(w->commands, "set bandwidth client %s %s\n", cidr_text(range, text),
+	    rates);
+	PUT(w->value, "%s", rates);
+	tell(w, NULL, NULL);
+}
+
+/* Tells the client ranges whose bandwidth commands have limited. */
+static void
+walk_bands(struct walk *w)
+{
+	const struct client_bands *bands =
+	    &control_proxy(w->env->control)->client_bands;
+
+	for (size_t i = 0; i < client_bands_count(bands); i++) {
+		struct setting now = {.subject = ""};
+		struct expiring_status pending;
+		struct client_band band;
+		bool ends;
+
+		client_bands_at(bands, i, &band);
+		describe_client_band(&band, &now);
+		PUT(w->subject, "%s", now.subject);
+		PUT(w->configured, "%s", now.configured);
+		w->base[0] = '\0';
+		ends = expiring_of(w->env->expiring, &now, &pending);
+		if (ends && strcmp(pending.former, now.configured) != 0)
+			tell_band(w, &band.range, pending.former);
+		w->ends = ends ? &pending : NULL;
+		tell_band(w, &band.range, now.value);
+		w->ends = NULL;
+	}
+}
+
 /* -- certificates -- */
 
 static void
@@ -461,6 +503,7 @@ running_changes(const struct command_env *env, running_fn *call, void *arg)
 	w.place = (struct spec_place){.file = NULL};
 	PUT(w.section, "global");
 	walk_settings(&w, OF_PROCESS, (struct setting_object){.server = NULL});
+	walk_bands(&w);
 	for (size_t i = 0; i < spec->lists_n; i++)
 		walk_list(&w, &spec->lists[i],
 		    model_find_list(model, spec->lists[i].name));

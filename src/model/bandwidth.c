@@ -43,15 +43,21 @@ set_byte_rate(uint64_t *word, uint64_t rate)
 	return changed;
 }
 
+bool
+bucket_set_rate(struct bucket *bucket, uint64_t rate)
+{
+	if (!set_byte_rate(&bucket->rate, rate))
+		return false;
+	atomic_store_relaxed(&bucket->due_ns, UINT64_C(0));
+	return true;
+}
+
 static bool
 set_shared(
     struct bandwidth *b, enum band_direction d, uint64_t rate, bool *limited)
 {
 	*limited |= rate > 0;
-	if (!set_byte_rate(&b->shared[d].rate, rate))
-		return false;
-	atomic_store_relaxed(&b->shared[d].due_ns, UINT64_C(0));
-	return true;
+	return bucket_set_rate(&b->shared[d], rate);
 }
 
 static bool

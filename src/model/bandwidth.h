@@ -146,6 +146,10 @@ uint64_t bucket_take(struct bucket *bucket, uint64_t rate, uint32_t n,
  */
 void bucket_give(struct bucket *bucket, uint64_t rate, uint32_t n);
 
+/* Sets the bucket's rate; one that changes forgets what was taken.  Returns
+ * whether it has changed.  Runs on the control thread. */
+bool bucket_set_rate(struct bucket *bucket, uint64_t rate);
+
 /* Applies the limits of the model's spec.  A bucket whose rate changes forgets
  * what was taken.  Returns whether a limit has changed; *ret_limited is whether
  * the model has any limit.  Runs on the control thread, at the start and when

@@ -33,18 +33,40 @@ follow_frontend_limits(struct session_limits *l, struct frontend *f)
 	atomic_store_relaxed(&f->state->rate_limit, f->spec->rate);
 }
 
+/* changed: the limits of client ranges have. */
+static void
+follow_bandwidth(struct session_limits *l, bool changed)
+{
+	struct proxy *proxy = &l->instance->proxy;
+	bool limited;
+
+	changed |= bandwidth_follow(l->instance->model, &limited);
+	if (!changed)
+		return;
+	limited |= client_bands_count(&proxy->client_bands) > 0;
+	atomic_store_relaxed(&proxy->pacer.limited, limited);
+	keeper_call(proxy->keeper, KEEPER_LIMITS);
+	if (limited)
+		proxy_note_all(proxy, NOTE_PACE);
+}
+
 void
 session_limits_follow_bandwidth(struct session_limits *limits)
 {
-	struct instance *instance = limits->instance;
-	bool limited;
+	follow_bandwidth(limits, false);
+}
 
-	if (!bandwidth_follow(instance->model, &limited))
-		return;
-	atomic_store_relaxed(&instance->proxy.pacer.limited, limited);
-	keeper_call(instance->proxy.keeper, KEEPER_LIMITS);
-	if (limited)
-		proxy_note_all(&instance->proxy, NOTE_PACE);
+int
+session_limits_set_client(struct session_limits *limits,
+    const struct cidr *range, const uint64_t rate[2])
+{
+	struct instance *instance = limits->instance;
+	int rc = client_bands_set(
+	    &instance->proxy.client_bands, instance->model->grace, range, rate);
+
+	if (rc == 0)
+		follow_bandwidth(limits, true);
+	return rc;
 }
 
 void

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "model/override.h"
+#include "net/cidr.h"
 #include "process/limits.h"
 
 struct frontend;
@@ -32,6 +33,12 @@ void session_limits_apply(struct session_limits *limits);
 
 /* Does the same after a reload, wakes acceptors, and follows the bandwidth. */
 void session_limits_follow(struct session_limits *limits);
+
+/* Limits the bandwidth of a client range, or ends its limits if both rates are
+ * 0 (proxy/client_bands.h), for present sessions as well.  Returns 0, -ENOMEM
+ * or -ENOSPC. */
+int session_limits_set_client(struct session_limits *limits,
+    const struct cidr *range, const uint64_t rate[2]) MUST_CHECK;
 
 /* Applies the bandwidth limits of the present model.  If they have changed,
  * sessions that wait take a new portion, and sessions that had no limit check

@@ -22,6 +22,7 @@ enum {
 	OF_SERVER,
 	OF_SOURCE,
 	OF_SOURCE_AT_BACKEND,
+	OF_CLIENT_RANGE,
 	BUCKETS
 };
 
@@ -38,6 +39,7 @@ struct buckets {
 	/* A limit is for the clients of a list, which may change at any time.
 	 */
 	bool listed;
+	uint8_t client_place; /* of the bucket OF_CLIENT_RANGE, 0: none */
 };
 
 static void
@@ -95,6 +97,21 @@ find_source_bucket(struct buckets *b, unsigned which,
 		b->own_rate = rate;
 }
 
+/* Adds the bucket of the client's range, if an operator has limited one. */
+static void
+find_client_bucket(struct buckets *b, struct client_bands *bands,
+    const struct endpoint *client, unsigned from)
+{
+	struct bucket *bucket;
+
+	b->client_place = client_bands_place(bands, client);
+	if (b->client_place == 0)
+		return;
+	bucket = &client_bands_buckets(bands, b->client_place)[from];
+	put_bucket(
+	    b, OF_CLIENT_RANGE, bucket, atomic_load_relaxed(&bucket->rate));
+}
+
 static bool
 has_session_list(const struct bandwidth *b)
 {
@@ -107,7 +124,8 @@ has_session_list(const struct bandwidth *b)
  * has none so far.  A session without a server is under no limit, because it
  * reads nothing. */
 static struct buckets
-find_buckets(const struct session *s, const struct pacing *p, unsigned from)
+find_buckets(const struct session *s, const struct pacing *p, unsigned from,
+    struct proxy *proxy)
 {
 	const struct endpoint *client = session_client(s);
 	struct bandwidth *frontend = &s->frontend->state->bandwidth;
@@ -131,6 +149,7 @@ find_buckets(const struct session *s, const struct pacing *p, unsigned from)
 	    &b, OF_SOURCE, frontend, p ? p->source : NULL, client, from);
 	find_source_bucket(&b, OF_SOURCE_AT_BACKEND, backend,
 	    p ? p->at_backend : NULL, client, from);
+	find_client_bucket(&b, &proxy->client_bands, client, from);
 	b.limited |= b.own_rate > 0;
 	return b;
 }
@@ -155,7 +174,7 @@ record_init(struct pacing *p, struct session *s, uint32_t index)
 		pace->granted = 0;
 		atomic_store_relaxed(&pace->state, (uint8_t)PACE_READING);
 		pace->from = (uint8_t)i;
-		pace->counted = 0;
+		pace->counted = pace->client_place = 0;
 		pace->waited_ns = 0;
 	}
 	p->session = s;
@@ -213,9 +232,9 @@ record_new(struct session *s, struct proxy *proxy)
 
 /* Returns whether a limit is for the client, or may be for it later. */
 static bool
-may_wait(const struct session *s, unsigned from)
+may_wait(const struct session *s, unsigned from, struct proxy *proxy)
 {
-	struct buckets b = find_buckets(s, NULL, from);
+	struct buckets b = find_buckets(s, NULL, from, proxy);
 
 	return b.limited || b.listed;
 }
@@ -223,15 +242,18 @@ may_wait(const struct session *s, unsigned from)
 bool
 pacing_begin(struct session *s, struct pool_thread *self)
 {
-	if (!atomic_load_relaxed(&proxy_of(self)->pacer.limited))
+	struct proxy *proxy = proxy_of(self);
+
+	if (!atomic_load_relaxed(&proxy->pacer.limited))
 		return true;
 	if (s->pacing) {
 		join_backend(own_record(s, self), s);
 		return true;
 	}
-	if (!may_wait(s, HANDLE_CLIENT) && !may_wait(s, HANDLE_SERVER))
+	if (!may_wait(s, HANDLE_CLIENT, proxy) &&
+	    !may_wait(s, HANDLE_SERVER, proxy))
 		return true;
-	return record_new(s, proxy_of(self));
+	return record_new(s, proxy);
 }
 
 /* -- between processes -- */
@@ -257,7 +279,7 @@ pacing_adopt(struct session *s, const uint64_t paid_ns[2], struct proxy *proxy)
 	    clock_now_ns() + bandwidth_cost_ns(BANDWIDTH_MIN, PORTION_MIN);
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct buckets b = find_buckets(s, NULL, i);
+		struct buckets b = find_buckets(s, NULL, i, proxy);
 		struct pace *pace;
 
 		if (paid_ns[i] == 0 || b.own_rate == 0 ||
@@ -272,7 +294,7 @@ pacing_adopt(struct session *s, const uint64_t paid_ns[2], struct proxy *proxy)
 /* -- what was taken -- */
 
 static void
-stop_counting(struct pace *pace, const struct session *s)
+stop_counting(struct pace *pace, const struct session *s, struct proxy *proxy)
 {
 	struct bucket *of[BUCKETS];
 
@@ -283,6 +305,9 @@ stop_counting(struct pace *pace, const struct session *s)
 	of[OF_SERVER] = s->server->state->bandwidth.shared;
 	of[OF_SOURCE] = pacing_of(pace)->source;
 	of[OF_SOURCE_AT_BACKEND] = pacing_of(pace)->at_backend;
+	if (pace->client_place > 0)
+		of[OF_CLIENT_RANGE] = client_bands_buckets(
+		    &proxy->client_bands, pace->client_place);
 	for (unsigned i = 0; i < BUCKETS; i++)
 		if (pace->counted & 1u << i)
 			(void)atomic_sub_relaxed(
@@ -291,13 +316,13 @@ stop_counting(struct pace *pace, const struct session *s)
 }
 
 static void
-give_back(struct pace *pace, const struct session *s)
+give_back(struct pace *pace, const struct session *s, struct proxy *proxy)
 {
 	struct buckets b;
 
 	if (pace->granted == 0)
 		return;
-	b = find_buckets(s, pacing_of(pace), pace->from);
+	b = find_buckets(s, pacing_of(pace), pace->from, proxy);
 	for (unsigned i = 0; i < BUCKETS; i++)
 		if (b.at[i])
 			bucket_give(b.at[i], b.rate[i], pace->granted);
@@ -313,8 +338,8 @@ pacing_leave_server(struct session *s, struct pool_thread *self)
 	struct pacing *p = own_record(s, self);
 
 	for (unsigned i = 0; p && i < 2; i++) {
-		stop_counting(&p->pace[i], s);
-		give_back(&p->pace[i], s);
+		stop_counting(&p->pace[i], s, proxy_of(self));
+		give_back(&p->pace[i], s, proxy_of(self));
 	}
 	if (p)
 		leave_backend(p, s);
@@ -411,6 +436,7 @@ begin_wait(struct pace *pace, const struct buckets *b, uint8_t wait,
 		if (wait & 1u << i)
 			atomic_add_relaxed(&b->at[i]->waiting, 1u);
 	pace->counted = wait;
+	pace->client_place = b->client_place;
 	session_count(p->session, COUNT_ALL, COUNTER_BANDWIDTH_WAITS, 1, self);
 	atomic_add_relaxed(&p->refs, 1u);
 	atomic_store_relaxed(&pace->state, (uint8_t)PACE_WAITING);
@@ -427,7 +453,7 @@ pacing_resume(
 		return;
 	atomic_store_relaxed(&pace->state, (uint8_t)PACE_READING);
 	pace->waited_ns = clock_now_ns();
-	stop_counting(pace, s);
+	stop_counting(pace, s, proxy_of(self));
 	s->side[HANDLE_CLIENT].active_ms = turn_now_ms(self);
 	s->side[HANDLE_SERVER].active_ms = turn_now_ms(self);
 }
@@ -444,7 +470,7 @@ pacing_room(struct session *s, enum handle_side from, struct pool_thread *self)
 		return 0;
 	if (pace->granted > 0)
 		return pace->granted;
-	b = find_buckets(s, pacing_of(pace), from);
+	b = find_buckets(s, pacing_of(pace), from, proxy_of(self));
 	if (!b.limited)
 		return SIZE_MAX;
 	now_ns = clock_now_ns();
@@ -471,5 +497,5 @@ pacing_pause(struct session *s, enum handle_side from, struct pool_thread *self)
 
 	if (atomic_load_relaxed(&pace->state) != PACE_READING)
 		return;
-	give_back(pace, s);
+	give_back(pace, s, proxy_of(self));
 }

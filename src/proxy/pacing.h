@@ -42,6 +42,8 @@ struct pace {
 	uint8_t state;
 	uint8_t from;    /* enum handle_side, fixed */
 	uint8_t counted; /* bits: the buckets where it counts as waiting */
+	/* The place of that bucket of its client's range (client_bands.h). */
+	uint8_t client_place;
 };
 
 struct pacing {
@@ -78,7 +80,7 @@ pacing_find(const struct proxy *proxy, uint32_t pacing)
 
 /* Gives the session a record if it is under a limit and has none, and lets it
  * take part in the backend's per=client.  To be called when the session has got
- * a server, or a reload has changed limits.  Returns false when memory is
+ * a server, or limits have changed.  Returns false when memory is
  * short. */
 bool pacing_begin(struct session *s, struct pool_thread *self) MUST_CHECK;
 

@@ -81,6 +81,7 @@ proxy_fini(struct proxy *proxy)
 		munmap(proxy->deadlines,
 		    deadlines_size(proxy->sessions.options.max));
 	pacer_fini(&proxy->pacer);
+	client_bands_fini(&proxy->client_bands);
 	talkers_fini(&proxy->talkers);
 	slab_fini(&proxy->inspections);
 	slab_fini(&proxy->sessions);

@@ -13,6 +13,7 @@
 #include "lf/pool.h"
 #include "model/model.h"
 #include "net/splice.h"
+#include "proxy/client_bands.h"
 #include "proxy/closed.h"
 #include "proxy/failures.h"
 #include "proxy/pacer.h"
@@ -87,6 +88,7 @@ struct proxy {
 	struct talkers talkers;
 	struct failures failures;
 	struct pacer pacer;
+	struct client_bands client_bands;
 	struct acceptor *paused; /* a stack of those that have paused */
 	/* enum takeover: which acceptors wait.  Written by control; see
 	 * acceptors_begin. */

@@ -401,3 +401,91 @@ bandwidth = in=1KiB/s per=server only=list:slow'
 	ctl shutdown session "$(session id | tr -d '"')"
 	if wait "$STREAM"; then fail "the session was not held"; fi
 }
+
+# band RANGE: its line of show bandwidth clients, without the padding.
+band() {
+	ctl show bandwidth clients | awk -v range="$1" '$1 == range' | xargs
+}
+
+has_band() {
+	[ "$(band "$1")" = "$1 $2" ]
+}
+
+@test "bandwidth: a command limits the sessions of a client range, present ones as well" {
+	start_streams s
+	start_limited '' ''
+	begin 0 8000000000
+	wait_for 10 is_session waits_out false
+	ctl set bandwidth client 127.0.0.0/8 in=3MB/s out=1KiB/s
+	wait_for 10 is_session waits_out true
+	wait_for 10 has_band 127.0.0.0/8 "in=24Mbit/s out=1KiB/s waiting=1"
+	# The longest prefix counts; the session that waits finds it.
+	ctl set bandwidth client 127.0.0.1 out=100GiB/s
+	wait_for 10 is_session waits_out false
+	wait_for 10 has_band 127.0.0.0/8 "in=24Mbit/s out=1KiB/s waiting=0"
+	ctl del bandwidth client 127.0.0.1
+	wait_for 10 is_session waits_out true
+	ctl shutdown session "$(session id | tr -d '"')"
+	if wait "$STREAM"; then fail "the session was not held"; fi
+	# So does a session that begins later, until the range has no limit.
+	begin 0 2000000
+	wait_for 10 is_session waits_out true
+	ctl set bandwidth client 127.0.0.0/8 off
+	finishes
+	equal "no range" "# 0 client ranges are limited by commands" \
+	    "$(ctl show bandwidth clients)"
+}
+
+@test "bandwidth: a client's limit for a time ends, also in the next process" {
+	start_streams s
+	start_limited '' ''
+	ctl set bandwidth client 10.0.0.0/8 out=1MB/s
+	ctl set bandwidth client 10.0.0.0/8 out=2MB/s for 100ms
+	wait_for 10 has_band 10.0.0.0/8 "in=none out=8Mbit/s waiting=0"
+	ctl set bandwidth client 127.0.0.1 out=1KiB/s for 1h
+	begin 0 2000000
+	wait_for 10 is_session waits_out true
+	ctl upgrade
+	wait_for 10 is_session waits_out true
+	[[ $(band 127.0.0.1) == *"out=1KiB/s waiting=1, off in 59m"* ]] ||
+	    fail "$(ctl show bandwidth clients)"
+	[[ $(ctl show drift) == *"bandwidth client 10.0.0.0/8: off -> out=8Mbit/s (the file cannot say this)"* ]]
+	ctl set bandwidth client 127.0.0.1 out=1KiB/s for 100ms
+	finishes
+	equal "nothing for a time" "" "$(ctl show expiring)"
+	kill "$(ctl show info | sed -n 's/^Pid: //p')"
+}
+
+# refused TEXT RANGE [RATE...]
+refused_band() {
+	run -1 ctl set bandwidth client "${@:2}"
+	[[ $output == *"$1"* ]] || fail "${*:2}: $output"
+}
+
+# bats test_tags=onethread
+@test "bandwidth: what is no limit of a client range is refused" {
+	local n line
+
+	start_streams s
+	start_limited '' ''
+	refused_band "'' is not a range" ''
+	refused_band "write 10.0.0.0/8" 10.0.0.1/8 in=1MB
+	refused_band "A rate is expected" 10.0.0.1
+	refused_band "in: '1' is out of range" 10.0.0.1 in=1
+	refused_band "in: given twice" 10.0.0.1 in=1MB in=2MB
+	refused_band "Unexpected argument 'per=session'" 10.0.0.1 per=session
+	refused_band "cannot be off for a time" 10.0.0.1 off for 1m
+	refused_band "'for' needs a duration" 10.0.0.1 in=1MB for
+	run -1 ctl del bandwidth client 10.0.0.1
+	[[ $output == "The bandwidth of this range is not limited"* ]]
+	for n in {1..255}; do
+		printf 'set bandwidth client 10.0.%s.0/24 in=1MB;' "$n"
+		if [ $((n % 15)) -eq 0 ]; then echo; fi
+	done | while read -r line; do
+		socat -t 60 - "UNIX-CONNECT:$ADMIN" <<<"$line" >/dev/null
+	done
+	refused_band "255 client ranges are limited" 10.0.0.1 in=1MB
+	ctl set bandwidth client 10.0.7.0/24 out=1MB
+	ctl del bandwidth client 10.0.7.0/24
+	ctl set bandwidth client 10.0.0.1 in=1MB
+}

@@ -179,6 +179,24 @@ class Certificate(Row):
         return f"set tls cert {self.section} {self.path} <<\n{pem_of(value)}\n"
 
 
+class ClientBand(Row):
+    """The bandwidth of a client range, which no file has."""
+
+    def __init__(self, client, theirs):
+        super().__init__(
+            f"bandwidth client {client}",
+            "set bandwidth client @ =",
+            client,
+            ("global", None),
+            None,
+            ["off"],
+            theirs,
+            lambda asked: asked.bands.get(client, "off"),
+            text=lambda value: None,
+        )
+        self.form = None
+
+
 def server_row(name, what, command, key, ours, theirs, now, **more):
     return Row(
         f"server app/{name} {what}",
@@ -307,6 +325,8 @@ def rows(cpus=numbers(*sorted(os.sched_getaffinity(0)))):
         pool_row("spare", "handshake_nice", numbers(5, 6, 7),
                  numbers(8, 0, 9), lambda p: p["long_nice"]),
         Certificate("side", CERTIFICATES[:3], CERTIFICATES[3:]),
+        ClientBand("10.1.0.0/16", ["in=1MiB/s", "in=9kbit/s out=3GiB/s"]),
+        ClientBand("2001:db8::7", ["out=1025B/s", "out=2KiB/s"]),
     ]
     if len(cpus) > 1:
         both = f"{cpus[0]}-{cpus[1]}"
@@ -374,7 +394,19 @@ class Asked:
             section["name"]: section["certificates"][0]["subject"][3:]
             for section in site.json("show tls")
         }
+        self.bands = bands_of(site.ask("show bandwidth clients"))
         self.heard = site.agent.heard()
+
+
+def bands_of(answer):
+    """The limits by range, in the words of the command."""
+    bands = {}
+    for line in answer.splitlines():
+        words = line.split(",")[0].split()
+        if words and words[0] != "#":
+            rates = [w for w in words[1:3] if not w.endswith("=none")]
+            bands[words[0]] = " ".join(rates)
+    return bands
 
 
 class Site:
