@@ -25,7 +25,8 @@
 #define POLICY_CALL_INTERVAL 50
 
 /* A leader calls no follower for this time after it has slept: it soon gets
- * through what came meanwhile, and a wake-up would cost more. */
+ * through what came meanwhile, and a wake-up would cost more.  With 1 ms there
+ * are fewer calls, but on busy CPUs requests wait longer (`make lab`, awake). */
 #define POLICY_AWAKE_NS 200000u
 
 /* A thread that stands by parks after so many waits in a row whose events the

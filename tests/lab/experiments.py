@@ -153,6 +153,30 @@ def thresholds(bench, rounds, verdicts):
             COSTS + [("wake_us", "wake taken as, µs")], taken)
 
 
+def awake(bench, rounds, verdicts):
+    """POLICY_AWAKE_NS: at low rates a leader that waits longer calls for less
+    help, at high ones its clients wait longer for it."""
+    rates, longer = (150, 2000, 8000), 1000
+    variants = {}
+    for rate in rates:
+        variants[f"200 µs, {rate}/s"] = (proxy(threads=bench.cpus), rate)
+        variants[f"{longer} µs, {rate}/s"] = (
+            proxy("--awake-ns", str(longer * 1000), threads=bench.cpus), rate)
+    taken = interleave(variants, rounds, lambda v: bench.at_a_rate(*v),
+                       "awake")
+    for rate in rates:
+        pair = (f"200 µs, {rate}/s", f"{longer} µs, {rate}/s")
+        for metric, what, limit in (("cpu_us", "CPU", 1.03),
+                                    ("p99_us", "p99", 1.1)):
+            verdicts.ratio(OURS, "a leader that calls for help 200 µs after it "
+                           f"has slept has at most {limit} × the {what} of one "
+                           f"that waits {longer} µs ({rate} requests/s)",
+                           taken, metric, pair, limit)
+    return ("How long after a sleep no leader calls for help",
+            f"{bench.cpus} threads; POLICY_AWAKE_NS is 200 µs.",
+            COSTS + [("top_thread", "turns of the busiest thread")], taken)
+
+
 SLOW = [("p50_us", "others' p50, µs"), ("p99_us", "others' p99, µs"),
         ("poll_gap_p99_us", "poll gap, p99, µs"),
         ("poll_gap_max_us", "longest, µs"), ("guarded", "ended by the guard"),
@@ -282,6 +306,7 @@ ALL = {
     "rate": (at_a_rate, 5),
     "orders": (orders, 5),
     "wake": (thresholds, 5),
+    "awake": (awake, 7),
     "slow": (slow_handlers, 7),
     "guard": (guard, 5),
     "ceiling": (ceiling, 3),

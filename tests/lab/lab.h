@@ -21,9 +21,10 @@ struct lab_faults {
 	unsigned slow_ms;       /* such a turn blocks for so long */
 	unsigned busy_permille; /* of all sessions' turns, at random */
 	unsigned busy_us;       /* such a turn computes for so long */
-	uint64_t wake_ns; /* in the place of what was measured; 0: measure */
-	bool mutex;       /* promotion_mutex instead of promotion_futex */
-	bool no_copy;     /* hshr.c: hand over handlers, not requests */
+	uint64_t wake_ns;  /* in the place of what was measured; 0: measure */
+	uint64_t awake_ns; /* in the place of POLICY_AWAKE_NS; 0: that one */
+	bool mutex;        /* promotion_mutex instead of promotion_futex */
+	bool no_copy;      /* hshr.c: hand over handlers, not requests */
 };
 
 extern struct lab_faults lab_faults;

@@ -106,5 +106,7 @@ __wrap_pool_new(const struct pool_options *options, struct pool **ret_pool)
 
 	if (lab_faults.mutex)
 		mine.promotion = &promotion_mutex;
+	if (lab_faults.awake_ns > 0)
+		mine.awake_ns = lab_faults.awake_ns;
 	return __real_pool_new(&mine, ret_pool);
 }

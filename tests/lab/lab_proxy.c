@@ -25,6 +25,7 @@ enum knob {
 	OPTION_ORDER,
 	OPTION_MUTEX,
 	OPTION_WAKE_NS,
+	OPTION_AWAKE_NS,
 	OPTION_SLOW,
 	OPTION_SLOW_TURNS,
 	OPTION_BUSY_TURNS,
@@ -39,6 +40,7 @@ static const struct option options[] = {
     {"order", required_argument, NULL, OPTION_ORDER},
     {"mutex", no_argument, NULL, OPTION_MUTEX},
     {"wake-ns", required_argument, NULL, OPTION_WAKE_NS},
+    {"awake-ns", required_argument, NULL, OPTION_AWAKE_NS},
     {"slow", required_argument, NULL, OPTION_SLOW},
     {"slow-turns", required_argument, NULL, OPTION_SLOW_TURNS},
     {"busy-turns", required_argument, NULL, OPTION_BUSY_TURNS},
@@ -67,7 +69,7 @@ usage(void)
 {
 	fputs("usage: lab_proxy [--threads N] [--shards N]\n"
 	      "    [--promotion adaptive|always|kernel] [--order lifo|fifo]\n"
-	      "    [--mutex] [--wake-ns N] [--slow PERCENT:MS]\n"
+	      "    [--mutex] [--wake-ns N] [--awake-ns N] [--slow PERCENT:MS]\n"
 	      "    [--slow-turns PERMILLE:MS] [--busy-turns PERMILLE:US]\n"
 	      "    [--no-guard] [--no-copy] SERVER...\n",
 	    stderr);
@@ -130,6 +132,9 @@ set(struct lab *lab, int option)
 		break;
 	case OPTION_WAKE_NS:
 		lab_faults.wake_ns = number(optarg, 1000000000);
+		break;
+	case OPTION_AWAKE_NS:
+		lab_faults.awake_ns = number(optarg, 1000000000);
 		break;
 	case OPTION_SLOW:
 		set_cost(optarg, &lab_faults.slow_percent, &lab_faults.slow_ms);

@@ -47,6 +47,20 @@ print_sum(FILE *out, const struct thread_stats *sum)
 	print_histogram(out, "service", &sum->service);
 }
 
+/* The turns of each thread so far, in the order of their places. */
+static void
+print_thread_turns(FILE *out, struct pool *pool)
+{
+	struct thread_status t = {.place = 0};
+
+	fputs(", \"thread_turns\": [", out);
+	for (unsigned at = 0; pool_thread_status(pool, at, &t);
+	     at = t.place + 1)
+		fprintf(out, "%s%" PRIu64, at > 0 ? ", " : "",
+		    atomic_load_relaxed(&t.stats->turns));
+	fputs("]", out);
+}
+
 void
 lab_status_print(FILE *out, struct pool *pool)
 {
@@ -65,6 +79,7 @@ lab_status_print(FILE *out, struct pool *pool)
 	print(out, "relay_ns", status.turn_ns[TURN_RELAY]);
 	print(out, "accept_ns", status.turn_ns[TURN_ACCEPT]);
 	print_sum(out, &status.sum);
+	print_thread_turns(out, pool);
 	fputs("}\n", out);
 	fflush(out);
 }

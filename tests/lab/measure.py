@@ -12,6 +12,12 @@ from measuring.short import MOMENT, brief
 from rig import FutexCount, Proxy
 
 
+def top_share(before, after):
+    """The largest share that one thread has of the turns."""
+    turns = [b - a for a, b in zip(before, after)]
+    return max(turns) / max(1, sum(turns))
+
+
 class Bench:
     """What all samples need: programs, a server, the number of CPUs."""
 
@@ -52,6 +58,8 @@ class Bench:
             "events_per_wait": grown["fetched"] / max(1, grown["waits"]),
             "guarded": grown["guarded"],
             "wake_us": after["wake_ns"] / 1e3,
+            "top_thread": top_share(before["thread_turns"],
+                                    after["thread_turns"]),
         })
         gap = after["poll_gap"]
         if gap["n"] > 0:
