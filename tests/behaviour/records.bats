@@ -322,7 +322,7 @@ refused() {
 		[list all]
 		[tls site]
 		cert = $T/site.pem
-		verify_client = optional
+		verify = required
 		ca = $T/ca.pem
 		[frontend shop]
 		listen = $TLS_AT tls=site
@@ -333,12 +333,12 @@ refused() {
 	equal "before" "No ongoing transaction! !
 Can't commit $T/site.pem!" "$output"
 	ctl set ssl cert "$T/site.pem" <"$T/site.pem"
-	ctl set ssl ca-file "$T/site.crt" <"$T/site.crt"
+	ctl set ssl ca-file "$T/ca.pem" <"$T/ca.pem"
 	ctl prepare acl all
 	upgrade
 	refused 'No ongoing transaction! !' commit ssl cert "$T/site.pem"
 	refused 'No ongoing transaction!' abort ssl cert "$T/site.pem"
-	refused 'No ongoing transaction! !' commit ssl ca-file "$T/site.crt"
+	refused 'No ongoing transaction! !' commit ssl ca-file "$T/ca.pem"
 	refused 'Version number out of range.' commit acl @1 all
 	ctl set ssl cert "$T/site.pem" <"$T/site.pem"
 	ctl commit ssl cert "$T/site.pem"
