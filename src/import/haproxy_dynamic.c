@@ -14,26 +14,54 @@ is_sni(const char *expression)
 	       strncmp(expression, "ssl_fc_sni", 10) == 0;
 }
 
-/* Adds a rule for the name behind the rule.  Returns the new rule. */
+/* Adds a rule with a test for the value behind the rule.  Returns the new rule.
+ */
 static struct hap_rule *
-insert(struct hap_proxy *proxy, struct hap_rule *behind, const char *name,
-    const char *target)
+insert_test(struct hap_proxy *proxy, struct hap_rule *behind,
+    enum test_kind kind, const char *value, const char *target)
 {
 	struct arena *arena = &proxy->file->doc->arena;
 	struct hap_rule *rule = arena_alloc(arena, sizeof(*rule));
-	struct hap_test test = {.kind = TEST_SNI};
+	struct hap_test test = {.kind = kind};
 
 	*rule = *behind;
 	rule->target = target;
 	rule->condition = (struct hap_condition){
 	    arena_alloc(arena, sizeof(struct hap_term)), 1};
-	words_add(arena, &test.values, name);
+	words_add(arena, &test.values, value);
 	rule->condition.terms[0].tests = arena_alloc(arena, sizeof(test));
 	rule->condition.terms[0].tests[0] = test;
 	rule->condition.terms[0].n = 1;
 	behind->next = rule;
 	behind->comments = NULL;
 	return rule;
+}
+
+/* Adds a rule for the name behind the rule.  Returns the new rule. */
+static struct hap_rule *
+insert(struct hap_proxy *proxy, struct hap_rule *behind, const char *name,
+    const char *target)
+{
+	return insert_test(proxy, behind, TEST_SNI, name, target);
+}
+
+/* Adds a rule for names that the map does not have.  HAProxy sends clients that
+ * name nothing to the default backend. */
+static void
+put_default_of_map(
+    struct hap_proxy *proxy, struct hap_rule *rule, const char *name)
+{
+	if (!hap_find_backend(proxy->file, name)) {
+		hap_lost_words(proxy->file, proxy->fe, rule->line, LOSS_CLIENTS,
+		    name, "no backend has that name");
+		return;
+	}
+	if (proxy->default_backend && strcmp(proxy->default_backend, name) == 0)
+		return;
+	insert_test(proxy, rule, TEST_TLS, "yes", name);
+	hap_lost_words(proxy->file, proxy->fe, rule->line, LOSS_CLIENTS, name,
+	    "TLS clients that name nothing get this backend, and not the "
+	    "default one");
 }
 
 static bool
@@ -122,11 +150,7 @@ take_map(struct hap_proxy *proxy, struct hap_rule *rule, const char *map)
 		const char *name = arena_copy(
 		    arena, otherwise + 1, strcspn(otherwise + 1, ")"));
 
-		if (hap_find_backend(proxy->file, name))
-			proxy->default_backend = name;
-		else
-			hap_lost_words(proxy->file, proxy->fe, rule->line,
-			    LOSS_CLIENTS, name, "no backend has that name");
+		put_default_of_map(proxy, rule, name);
 	}
 	return true;
 }
@@ -172,6 +196,14 @@ hap_dynamic_backend(struct hap_proxy *proxy, struct hap_rule *rule)
 			done = take_prefix(
 			    proxy, rule, (size_t)(open - rule->target));
 	}
+	for (struct hap_rule *r = rule->next; done && r; r = r->next)
+		if (r->kind == RULE_BACKEND && r->line != rule->line) {
+			hap_lost(proxy->file, proxy->fe, rule->line,
+			    LOSS_CLIENTS,
+			    "rules behind it apply to names that it has not; "
+			    "HAProxy sends these to the default backend");
+			break;
+		}
 	if (!done)
 		hap_lost(proxy->file, proxy->fe, rule->line, LOSS_CLIENTS,
 		    "an expression cannot choose the backend; write sni = NAME "

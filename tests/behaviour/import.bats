@@ -233,7 +233,7 @@ refuse() {
 	[[ $output == *"deny = all"* ]]
 	[[ $output == *"sni = a.example.com backend=one"* ]]
 	[[ $output == *"sni = *.b.example.com backend=two"* ]]
-	[[ $output == *$'\nbackend = two'* ]]
+	[[ $output == *$'\nroute = tls=yes backend=two'* ]]
 }
 
 # numbered N LINE: the line N times, with the numbers from 1 for each `&`.

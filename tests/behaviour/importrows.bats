@@ -128,6 +128,21 @@ setup_file() {
 	haproxy 0 "$c" "bind 127.0.0.1:7001 ssl crt @DIR@/rsa.pem\n use_backend c if { ssl_fc_sni -i a.test }"
 }
 
+@test "importrows: the default of a map is for names that it has not" {
+	local wait='tcp-request inspect-delay 5s\n tcp-request content accept if { req.ssl_hello_type 1 }'
+	local c='server a 10.0.0.1:80\nbackend c\n server c 10.0.0.3:80'
+
+	printf 'a.test c\n' >"$T/sni.map"
+	haproxy 1 "$c" "$wait\n use_backend %[req.ssl_sni,lower,map($T/sni.map,c)]"
+	has "sni = a.test backend=c" "route = tls=yes backend=c" "backend = b"
+	says "CLIENTS: TLS clients that name nothing"
+	haproxy 0 "$c" "$wait\n use_backend %[req.ssl_sni,lower,map($T/sni.map,b)]"
+	has "sni = a.test backend=c" "backend = b"
+	lacks '^route'
+	haproxy 1 "$c" "$wait\n use_backend %[req.ssl_sni,lower,map($T/sni.map)]\n use_backend c if { src 192.0.2.1 }"
+	says "CLIENTS: rules behind it apply to names that it has not"
+}
+
 @test "importrows: the ends of names that are no domains are said" {
 	local wait='tcp-request inspect-delay 5s\n tcp-request content accept if { req.ssl_hello_type 1 }'
 	local c='server a 10.0.0.1:80\nbackend c\n server c 10.0.0.3:80'
@@ -150,6 +165,15 @@ setup_file() {
 	lacks '^deny'
 	haproxy 0 'server a 10.0.0.1:80' 'bind 127.0.0.1:7001 accept-proxy\n tcp-request content reject if { src 192.0.2.1 }'
 	has "deny = 192.0.2.1"
+}
+
+@test "importrows: a fallback before other rules is said" {
+	local c='server a 10.0.0.1:80\nbackend c\n server c 10.0.0.3:80'
+
+	haproxy 1 "$c" "use_backend c if { nbsrv(b) lt 1 }\n use_backend c if { src 192.0.2.1 }"
+	says "CLIENTS: it is the fallback of the default backend"
+	haproxy 0 "$c" "use_backend c if { src 192.0.2.1 }\n use_backend c if { nbsrv(b) lt 1 }"
+	has "backend = b fallback=c"
 }
 
 @test "importrows: the last map of a variable is nginx's" {
