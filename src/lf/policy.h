@@ -26,7 +26,8 @@
 
 /* A leader calls no follower for this time after it has slept: it soon gets
  * through what came meanwhile, and a wake-up would cost more.  With 1 ms there
- * are fewer calls, but on busy CPUs requests wait longer (`make lab`, awake). */
+ * are fewer calls, but on busy CPUs requests wait longer (the lab's experiment
+ * "awake"). */
 #define POLICY_AWAKE_NS 200000u
 
 /* A thread that stands by parks after so many waits in a row whose events the
