@@ -225,6 +225,102 @@ MUTANTS = [
     ("a change that is refused takes the spare threads away",
      "src/lf/pool_change.c", "		pool->options.spares = pool->spares;\n		return false;\n",
      "		pool->spares = pool->options.spares;\n		return false;\n"),
+    ("a thread that takes what a sleeping leader could take does not park",
+     "src/lf/shard_beside.c",
+     "	return atomic_load_relaxed(&shard->asleep) ||\n	       (!shard",
+     "	return (!shard"),
+    ("a thread that has stood by counts as standing by",
+     "src/lf/shard_beside.c",
+     "	atomic_sub_relaxed(&shard->standbys, 1u);\n"
+     "	shard_release(shard);\n",
+     "	shard_release(shard);\n"),
+    ("a thread that has slept beside others counts as asleep",
+     "src/lf/shard_batch.c",
+     "	if (counted)\n		atomic_sub_relaxed(&shard->sleepers, 1u);\n",
+     ""),
+    ("a thread that is wanted elsewhere goes on standing by",
+     "src/lf/shard_beside.c",
+     "	       !member_wanted(&self->member) &&\n",
+     ""),
+    ("a thread sleeps beside others before it is counted",
+     "src/lf/shard_batch.c",
+     "		(void)atomic_add_seq(&shard->sleepers, 1u); /* [P2] */\n"
+     "		if (may_sleep_beside(shard))\n"
+     "			timeout_ms = BESIDE_LOOK_MS;\n",
+     "		if (may_sleep_beside(shard))\n"
+     "			timeout_ms = BESIDE_LOOK_MS;\n"
+     "		(void)atomic_add_seq(&shard->sleepers, 1u); /* [P2] */\n"),
+    ("a thread that stands by forgets its events before a long turn",
+     "src/lf/shard_beside.c",
+     "		if (h)\n			shard_submit(h);\n		else\n			b->looked = true;\n",
+     "		if (!h)\n			b->looked = true;\n"),
+    ("the keeper does not resume acceptors that have paused",
+     "src/proxy/keeper.c",
+     "		k->resume_ns = NEVER;\n		acceptors_resume(k->proxy);\n",
+     "		k->resume_ns = NEVER;\n"),
+    ("a call for bandwidth does not make the pacer look",
+     "src/proxy/keeper.c",
+     "calls & KEEPER_BANDWIDTH || now_ns", "now_ns"),
+    ("a call for a deadline does not make the reaper look",
+     "src/proxy/keeper.c",
+     "	if (calls & KEEPER_DEADLINE)\n		k->reap_ns = k->reap_from_ns;\n",
+     ""),
+    ("the keeper clears calls after its round",
+     "src/proxy/keeper.c",
+     "	while (!((calls = atomic_swap_seq(&k->calls, 0u)) & /* [P43] */\n"
+     "	         KEEPER_END)) {\n		grace_enter(k->grace, &k->reader);\n"
+     "		run_round(k, calls);\n		grace_leave(&k->reader);\n",
+     "	while (!((calls = k->calls) & /* [P43] */\n"
+     "	         KEEPER_END)) {\n		grace_enter(k->grace, &k->reader);\n"
+     "		run_round(k, calls);\n		grace_leave(&k->reader);\n"
+     "		(void)atomic_swap_seq(&k->calls, 0u);\n"),
+    ("a thread apart that is to retire goes on waiting",
+     "src/lf/admission.c",
+     "	while (atomic_load_seq(summons) == 0 &&\n	       !(h",
+     "	while (\n	       !(h"),
+    ("the queue for long turns keeps its end when it is empty",
+     "src/lf/admission.c",
+     "	if (!a->first)\n		a->end = &a->first;\n",
+     ""),
+    ("a handler that waits for a long turn keeps its link",
+     "src/lf/admission.c",
+     "		handler->next = NULL;\n",
+     ""),
+    ("a handler waits for a long turn although one has ended",
+     "src/lf/admission.c",
+     "	atomic_store_relaxed(&admission->running, admission->running - 1);\n"
+     "	h = take_first_locked(admission, now_ns);\n",
+     "	atomic_store_relaxed(&admission->running, admission->running - 1);\n"
+     "	h = NULL;\n	(void)now_ns;\n"),
+    ("a handler that goes on after a long turn is forgotten",
+     "src/lf/shard_long.c",
+     "		if (turns_run(handler, self) == TURN_MORE)\n"
+     "			shard_submit(handler);\n",
+     "		(void)turns_run(handler, self);\n"),
+    ("a handler that goes on after a promotion is forgotten",
+     "src/lf/shard_serve.c",
+     "			continue;\n		shard_submit(h);\n		break;\n",
+     "			continue;\n		break;\n"),
+    ("a thread keeps the token of a shard after a look",
+     "src/lf/shard_serve.c",
+     "			atomic_store_relaxed(&shard->busy_since_ns, 0u);\n"
+     "			give_up(shard, self);\n",
+     "			atomic_store_relaxed(&shard->busy_since_ns, 0u);\n"),
+    ("threads that a closed shard needed stay",
+     "src/lf/pool_change.c",
+     "		retire_surplus(pool);\n		pool_assign_homes(pool);\n	}\n"
+     "	return pool->shards_n",
+     "		pool_assign_homes(pool);\n	}\n	return pool->shards_n"),
+    ("an order does not wake a leader",
+     "src/lf/shard.c",
+     "	(void)atomic_swap_seq(&shard->orders, 1u); /* [P2] [P10] */\n"
+     "	shard_wake(shard);\n",
+     "	(void)atomic_swap_seq(&shard->orders, 1u); /* [P2] [P10] */\n"),
+    ("the guard sleeps without telling leaders",
+     "src/lf/pool_guard.c",
+     "		(void)atomic_swap_seq(\n"
+     "		    &s->unguarded, pool->guard_sleeps); /* [P18] */\n",
+     ""),
 ]
 
 
