@@ -34,7 +34,7 @@ import importgrammar
 FORM, KIND, FIRST, COUNT, WORK, LFPROXY, LFPROXYCTL, TLS = sys.argv[1:]
 STEADY = FORM == 'steady'
 # How long a client waits for bytes.
-WINDOW = 20 if STEADY else 0.7
+WINDOW = 10 if STEADY else 0.7
 MODULE = '/usr/lib/nginx/modules/ngx_stream_module.so'
 DEADLINE = 60
 HEADER2 = b'\r\n\r\n\0\r\nQUIT\n'
