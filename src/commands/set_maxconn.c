@@ -24,17 +24,21 @@ run_set_maxconn_frontend(struct call *call)
 {
 	struct frontend *f = call_frontend(call, call_arg(call, 0));
 	uint64_t n, before;
+	uint32_t word;
 
 	if (!f || !call_number(call, call_arg(call, 1),
 	              "Integer value expected.", INT32_MAX, &n))
 		return false;
 	before = frontend_maxconn(call, f);
+	word = atomic_load_relaxed(&f->state->maxconn);
 	/* A number that reaches the session limit sets no limit. */
 	session_limits_set_frontend_maxconn(&call->env->orders->limits, f,
 	    n < (&call->env->orders->limits.budget)->sessions
 	        ? (uint32_t)n
 	        : FRONTEND_NO_LIMIT);
-	call_audit_number(call, before, frontend_maxconn(call, f),
+	/* Any number above the session limit is the same. */
+	call_audit_number(call, before,
+	    atomic_load_relaxed(&f->state->maxconn) == word ? before : n,
 	    "frontend %s maxconn", f->spec->name);
 	return true;
 }
