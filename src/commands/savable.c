@@ -100,6 +100,27 @@ group_grow(struct group *g)
 	return changes && at;
 }
 
+/* Returns whether the change belongs to the group. */
+static bool
+is_of_group(const struct group *g, const struct running_change *c)
+{
+	return is_same(g->section, c->section) && is_same(g->server, c->server);
+}
+
+/* Returns whether the change need not be tried, as thousands of servers may
+ * have one: the file can have any such value that a command takes, unless the
+ * server itself is a change that it refuses. */
+static bool
+always_fits(const struct group *g, const struct running_change *c)
+{
+	if (g->n > 0 && is_of_group(g, c) &&
+	    strcmp(g->changes[0].key, "server") == 0)
+		return false;
+	return c->server && (strcmp(c->key, "weight") == 0 ||
+	                        strcmp(c->key, "maxconn") == 0 ||
+	                        strcmp(c->key, "disabled") == 0);
+}
+
 static void
 collect(void *arg, const struct running_change *c)
 {
@@ -114,9 +135,10 @@ collect(void *arg, const struct running_change *c)
 		return;
 	s->why = grown;
 	s->why[s->n++] = NULL;
-	if (!c->key || strcmp(c->key, "entry") == 0 || !group_grow(g))
+	if (!c->key || strcmp(c->key, "entry") == 0 || always_fits(g, c) ||
+	    !group_grow(g))
 		return;
-	if (!is_same(g->section, c->section) || !is_same(g->server, c->server))
+	if (!is_of_group(g, c))
 		try_group(g);
 	if (g->n == 0) {
 		g->section = copy_of(c->section);
