@@ -59,6 +59,19 @@ list_names(struct session_receiver *r)
 	return ok;
 }
 
+/* Takes no names over: the predecessor keeps its sessions until they end, and
+ * tells all else. */
+static void
+do_without_names(struct session_receiver *r)
+{
+	names_known_free(&r->names);
+	free(r->lines);
+	r->lines = NULL;
+	r->unsent = "";
+	log_error("the sessions of the former process stay there until they "
+	          "end: out of memory");
+}
+
 /* Returns 0 if all are sent, -EAGAIN while some are left, or -errno. */
 static int
 send_names(struct session_receiver *r)
@@ -483,13 +496,8 @@ session_receiver_new(struct instance *instance, struct pools *pools,
 	r->hooks = *hooks;
 	r->model = instance->model;
 	r->channel = channel;
-	if (!list_names(r)) {
-		names_known_free(&r->names);
-		free(r->lines);
-		free(r);
-		close(channel);
-		return NULL;
-	}
+	if (!list_names(r))
+		do_without_names(r);
 	model_pin(r->model);
 	timed_task_init(&r->accept, &instance->timer, on_accept_deadline);
 	timed_task_schedule(&r->accept, clock_now_ms() + RECEIVER_ACCEPT_MS);
