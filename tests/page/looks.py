@@ -18,7 +18,7 @@ CARD = """[...document.querySelectorAll('[data-name="app/app1"] [data-column]')]
   .filter((td) => td.textContent.trim()).map((td) => {
     const r = td.getBoundingClientRect();
     return [td.dataset.column, td.dataset.label, r.left, r.right, r.height,
-      getComputedStyle(td, "::before").content];
+      getComputedStyle(td, "::before").content, r.top];
   })"""
 
 
@@ -177,11 +177,13 @@ def look(browser, stage, checks):
         try:
             wide = browser.evaluate("document.documentElement.scrollWidth")
             assert wide <= 360, f"{wide} pixels wide"
-            for column, label, left, right, height, said in browser.evaluate(CARD):
+            card = browser.evaluate(CARD)
+            for column, label, left, right, height, said, _ in card:
                 assert left >= 0 and right <= 360 and height > 0, (column, left)
                 assert said == f'"{label}"' or column == "status", (column, said)
-            assert {"status", "errors", "check"} <= {
-                c[0] for c in browser.evaluate(CARD)}
+            assert {"status", "errors", "check"} <= {c[0] for c in card}
+            # Several beside each other.
+            assert len({c[6] for c in card}) < len(card) - 2, card
             assert not browser.evaluate(
                 "document.querySelector('#proxies thead').checkVisibility()")
         finally:
