@@ -3,6 +3,8 @@
 # Messages and sessions as the programs that collect them read them: rsyslog,
 # systemd-journald, and a JSON parser.
 
+# bats file_tags=onethread
+
 load helpers
 load rights
 
