@@ -259,7 +259,7 @@ $(B)/tools/%.so: tests/tools/preload/%.c
 units: $(UNITS) ## build the unit tests
 # What is tested is compiled as it is released; the test itself need not be.
 UNIT_CFLAGS_release := -O1 -g1
-UNIT_CFLAGS_arm64   := $(UNIT_CFLAGS_release)
+UNIT_CFLAGS_arm64   := $(UNIT_CFLAGS_release) -DUNIT_EMULATED
 UNIT_CC      = $(CC) $(ALL_CFLAGS) $(UNIT_CFLAGS_$(MODE)) \
 	-Wno-unused-parameter -Itests -Itests/unit
 $(B)/unit/%.o: tests/unit/%.c | $(B)/.deps

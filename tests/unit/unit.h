@@ -33,8 +33,10 @@
 
 /* How often a test repeats itself: n times, and a tenth of that under a
  * sanitizer, which looks at each access and learns nothing from another
- * thousand. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+ * thousand, and in a build for the emulator (UNIT_EMULATED), which takes ten
+ * times as long for each. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||           \
+    defined(UNIT_EMULATED)
 #define UNIT_TIMES(n) ((n) / 10)
 #else
 #define UNIT_TIMES(n) (n)

@@ -513,7 +513,7 @@ change_large_list(bool v6)
 	assert_true(acl_content_seal(c));
 	assert_true(acl_content_entries(c) > 9000);
 	acl_list_publish(l, c, grace);
-	for (unsigned i = 0; i < 5000; i++) {
+	for (unsigned i = 0; i < UNIT_TIMES(5000u); i++) {
 		change_some_range(l, i, v6);
 		grace_poll(grace);
 	}

@@ -13,6 +13,8 @@
 #define BITS    18u
 #define NUMBERS (1u << BITS)
 
+#define CHANGES UNIT_TIMES(400u)
+
 static uint64_t random_state;
 
 static uint64_t
@@ -223,8 +225,8 @@ a_change_replaces_the_addresses_of_one_range(void **state)
 		random_state = i;
 		draw_ranges(&w, 40000, BITS - 1);
 		b = make(&w);
-		for (unsigned j = 0; j < 400; j++) {
-			b = change(&w, b, j < 390 ? 8 : 0);
+		for (unsigned j = 0; j < CHANGES; j++) {
+			b = change(&w, b, j < CHANGES - 10 ? 8 : 0);
 			if (j % 20 == 0)
 				check(&w, b);
 		}

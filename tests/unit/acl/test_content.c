@@ -214,15 +214,8 @@ entries_are_in_order(void **state)
 
 #define RANDOM_MAX 400
 
-/* ThreadSanitizer makes these tests sixty times slower; there is no second
-   thread in them. */
-#if defined(__SANITIZE_THREAD__)
-#define RANDOM_LISTS 20
-#define LARGE_LIST   30000
-#else
-#define RANDOM_LISTS 200
-#define LARGE_LIST   300000
-#endif
+#define RANDOM_LISTS UNIT_TIMES(200u)
+#define LARGE_LIST   UNIT_TIMES(300000u)
 
 static struct cidr
 draw_range(unsigned spread)

@@ -440,7 +440,7 @@ static void
 a_table_does_what_a_naive_map_does(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 200; seed++)
+	for (uint64_t seed = 1; seed <= UNIT_TIMES(200); seed++)
 		do_what_a_naive_map_does(seed);
 }
 
@@ -635,7 +635,7 @@ buckets_stay_while_a_session_counts_and_are_empty_in_a_new_entry(void **state)
 
 /* -- speed -- */
 
-#define MANY 200000u
+#define MANY UNIT_TIMES(200000u)
 
 static void
 enter_and_leave_take_150_ns(void **state)
