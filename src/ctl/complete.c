@@ -338,7 +338,7 @@ ctl_complete(const char *where, const char *const *words, FILE *out)
 	char *at;
 
 	if (words[0] && strcmp(words[0], "top") == 0) {
-		fputs("-d\n-n\n", out);
+		fputs("-c\n-d\n-n\n", out);
 		return;
 	}
 	if (words[0] && strcmp(words[0], "import") == 0) {

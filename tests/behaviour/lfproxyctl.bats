@@ -256,7 +256,7 @@ offers() {
 	offers "adaptive always kernel" set pool slow promotion
 	offers "a-frontend-of-a-long-name web app typed json desc no-maint up" \
 	    show stat
-	offers "-d -n" top
+	offers "-c -d -n" top
 	offers "--serve-check haproxy nginx" import
 	offers "haproxy nginx" import --serve-check
 	offers "" import haproxy

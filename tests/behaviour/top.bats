@@ -235,6 +235,48 @@ bottom_is() {
 	wait_to_see '^refused: '
 }
 
+# bats test_tags=covered
+@test "top: c shows the clients, l limits the bandwidth of one, b bans it" {
+	two_apps
+	printf '[list banned]\n' >>"$T/lfproxy.ini"
+	ctl reload
+	fetch "$(url)" >/dev/null
+	top_in_terminal
+	wait_to_see '^main '
+	press l
+	wait_to_see '^Select a client first'
+	press c
+	wait_to_see '^CLIENT  .* BYTES +B/S SESSIONS ERRORS$'
+	wait_to_see '^127\.0\.0\.1 +[0-9.]+k? +[0-9.]+k? +1 +0$'
+	wait_to_see '^clients with the most bytes in [0-9]+ s$'
+	refute shows '^main '
+	press l
+	wait_to_see '^Bandwidth of 127\.0\.0\.1 for 10m, each way: _'
+	press 5 0 x K i B / s BSpace BSpace BSpace BSpace BSpace BSpace M B Enter
+	wait_to_see '^done: set bandwidth client 127\.0\.0\.1 in=50MB out=50MB for 10m$'
+	[[ $(ctl show bandwidth clients) == *"127.0.0.1 "*"in=400Mbit/s"*"out=400Mbit/s"*", off in 9m"* ]]
+	press b
+	wait_to_see '^Client 127\.0\.0\.1: add it to the list banned for 1h\? y/n$'
+	press n
+	wait_to_see '^Nothing was changed\.$'
+	press b
+	wait_to_see 'y/n$'
+	press y
+	wait_to_see '^done: add acl banned 127\.0\.0\.1 for 1h$'
+	[[ $(ctl show expiring) == *"acl banned 127.0.0.1: added -> absent in 59m"* ]]
+	press l
+	wait_to_see 'each way: _'
+	press 1 Enter
+	wait_to_see '^refused: in: .1. is out of range'
+	press c
+	wait_to_see '^main '
+	run -0 ctl top -c -d 0.1
+	[[ $output == *"CLIENT  "*"127.0.0.1 "* ]] || fail "$output"
+	WHERE=$(tcp_admin)
+	run -0 "$CTL" -S "$WHERE" top -c -d 0.1
+	[[ $output == *"no clients: Permission denied"* ]] || fail "$output"
+}
+
 @test "top: over TCP, where the level is user, a change is refused" {
 	two_apps
 	WHERE=$(tcp_admin) top_in_terminal
@@ -320,7 +362,7 @@ rounds_seen() {
 	run -64 ctl top -d
 	[[ $output == *"-d: a number is missing"* ]]
 	run -64 ctl top -x
-	[[ $output == *"unknown option '-x'; use -d SECONDS or -n ROUNDS"* ]]
+	[[ $output == *"unknown option '-x'; use -c, -d SECONDS or -n ROUNDS"* ]]
 	run -64 ctl top main
 	[[ $output == *"unexpected argument 'main'"* ]]
 	run -69 ctl top

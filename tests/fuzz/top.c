@@ -51,7 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	answer = data;
 	answer_n = size;
-	if (!top_data_read("fuzz", 1, &now, &err))
+	if (!top_data_read("fuzz", 1, true, &now, &err))
 		return 0;
 	judge(&now);
 	top_rates(&now, before.at_ns ? &before : NULL);

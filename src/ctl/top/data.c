@@ -9,6 +9,7 @@
 #include "base/clock.h"
 
 #define COMMANDS    "show info;show stat;show pool json;show threads json"
+#define CLIENTS_TOO COMMANDS ";show top clients bytes last 1m json"
 #define COLUMNS_MAX 256
 
 static void *
@@ -284,6 +285,44 @@ parse_pools(struct top_data *data, const struct ctl_reply *pools,
 	return true;
 }
 
+/* -- show top clients -- */
+
+static void
+set_client(struct top_client *client, const json_t *o, uint64_t span_ms)
+{
+	client->name = json_text(o, "client");
+	client->bytes = json_number(o, "bytes");
+	client->sessions = json_number(o, "sessions");
+	client->errors = json_number(o, "errors");
+	if (span_ms > 0)
+		client->byte_rate =
+		    (double)client->bytes * 1000 / (double)span_ms;
+}
+
+/* Parses the clients; an answer without them becomes the note. */
+static void
+parse_clients(struct top_data *data, const struct ctl_reply *reply)
+{
+	const json_t *all;
+	uint64_t span_ms;
+
+	if (!reply->is_error && reply->n > 0)
+		data->clients_json = json_loadb(reply->text, reply->n, 0, NULL);
+	all = json_object_get(data->clients_json, "clients");
+	if (!json_is_array(all)) {
+		snprintf(data->clients_note, sizeof(data->clients_note), "%.*s",
+		    (int)strcspn(reply->text, "\n"), reply->text);
+		return;
+	}
+	span_ms = json_number(data->clients_json, "span_ms");
+	data->clients_s = span_ms / 1000;
+	data->clients_n = json_array_size(all);
+	data->clients =
+	    new_zeroed_array(data->clients_n, sizeof(*data->clients));
+	for (size_t i = 0; i < data->clients_n; i++)
+		set_client(&data->clients[i], json_array_get(all, i), span_ms);
+}
+
 /* -- a round -- */
 
 /* Returns the text of the reply as a string that can be split. */
@@ -299,7 +338,7 @@ own_text(struct top_data *data, const struct ctl_reply *reply)
 static bool
 parse_answer(struct top_data *data, struct err *err)
 {
-	enum { INFO, STAT, POOLS, THREADS, REPLIES };
+	enum { INFO, STAT, POOLS, THREADS, CLIENTS, REPLIES };
 	struct ctl_reply replies[REPLIES];
 	struct ctl_reader reader;
 	size_t n = 0;
@@ -312,23 +351,26 @@ parse_answer(struct top_data *data, struct err *err)
 			return err_set(err, "%.*s",
 			    (int)strcspn(replies[i].text, "\n"),
 			    replies[i].text);
-	if (n < REPLIES)
+	if (n < CLIENTS)
 		return err_set(err, "the answer is incomplete");
 	parse_info(data, own_text(data, &replies[INFO]));
 	parse_stat(data, own_text(data, &replies[STAT]));
 	if (!parse_pools(data, &replies[POOLS], &replies[THREADS]))
 		return err_set(err, "the answer to `show pool` is not JSON");
+	if (n > CLIENTS)
+		parse_clients(data, &replies[CLIENTS]);
 	return true;
 }
 
 bool
-top_data_read(const char *where, int timeout_ms, struct top_data *ret_data,
-    struct err *err)
+top_data_read(const char *where, int timeout_ms, bool clients,
+    struct top_data *ret_data, struct err *err)
 {
 	struct top_data data = {.at_ns = clock_now_ns()};
 	struct err why;
 
-	if (!ctl_ask(where, COMMANDS, timeout_ms, &data.answer, err))
+	if (!ctl_ask(where, clients ? CLIENTS_TOO : COMMANDS, timeout_ms,
+	        &data.answer, err))
 		return false;
 	if (!parse_answer(&data, &why)) {
 		top_data_fini(&data);
@@ -345,8 +387,10 @@ top_data_fini(struct top_data *data)
 		free(data->pools[i].roles);
 	free(data->pools);
 	free(data->items);
+	free(data->clients);
 	ctl_text_fini(&data->answer);
 	json_decref(data->pools_json);
+	json_decref(data->clients_json);
 	memset(data, 0, sizeof(*data));
 }
 

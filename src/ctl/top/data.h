@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The figures of one round: the answers to `show info`, `show stat`, `show
- * pool` and `show threads`, and rates since the previous round.
+ * pool`, `show threads` and perhaps `show top clients`, and rates since the
+ * previous round.
  */
 #ifndef CTL_TOP_DATA_H
 #define CTL_TOP_DATA_H
@@ -33,6 +34,7 @@ enum top_kind {
 	TOP_EMPTY,
 	TOP_TITLE,
 	TOP_POOL,
+	TOP_CLIENT,
 	TOP_FRONTEND,
 	TOP_BACKEND,
 	TOP_SERVER,
@@ -67,6 +69,13 @@ struct top_pool {
 	char *roles; /* a letter for each thread: L, P, or . for following */
 };
 
+/* A row of `show top clients`. */
+struct top_client {
+	const char *name; /* a range, as commands take it */
+	uint64_t bytes, sessions, errors;
+	double byte_rate; /* over the time that the answer is about */
+};
+
 struct top_head {
 	const char *program, *version, *node;
 	uint64_t pid, uptime_s, sessions, sessions_max, idle_percent, stopping;
@@ -81,15 +90,19 @@ struct top_data {
 	struct top_head head;
 	struct top_pool *pools;
 	struct top_item *items;
-	size_t pools_n, items_n;
+	struct top_client *clients;
+	size_t pools_n, items_n, clients_n;
+	uint64_t clients_s;     /* the time that their figures are about */
+	char clients_note[80];  /* why there are no clients */
 	struct ctl_text answer; /* split into the strings above */
-	json_t *pools_json;
+	json_t *pools_json, *clients_json;
 };
 
 /* Requests everything over one connection; blocks for at most timeout_ms per
- * step.  Returns false with err set on failure.  HAProxy has no pools. */
-bool top_data_read(const char *where, int timeout_ms, struct top_data *ret_data,
-    struct err *err) MUST_CHECK;
+ * step.  clients: request the clients as well.  Returns false with err set on
+ * failure.  HAProxy has no pools, and no clients. */
+bool top_data_read(const char *where, int timeout_ms, bool clients,
+    struct top_data *ret_data, struct err *err) MUST_CHECK;
 
 /* Frees everything, and makes the data empty. */
 void top_data_fini(struct top_data *data);

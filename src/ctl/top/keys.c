@@ -3,6 +3,7 @@
  */
 #include "ctl/top/keys.h"
 
+#include <ctype.h>
 #include <curses.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -93,6 +94,8 @@ target_of(const struct top_data *data, const struct top_line *line)
 
 	if (line->kind == TOP_POOL) {
 		proxy = data->pools[line->at].name;
+	} else if (line->kind == TOP_CLIENT) {
+		proxy = data->clients[line->at].name;
 	} else {
 		proxy = data->items[line->at].proxy;
 		name = data->items[line->at].name;
@@ -285,10 +288,57 @@ submit_weight(struct top_keys *keys)
 		send_command(keys);
 }
 
-/* -- keys -- */
+/* -- clients -- */
 
 static void
-press_weight(struct top_keys *keys, int key)
+press_client(struct top_keys *keys, int key)
+{
+	const char *client = keys->selected.proxy;
+
+	if (keys->selected.kind != TOP_CLIENT) {
+		set_message(keys, "Select a client first (c shows them).");
+	} else if (key == 'l') {
+		keys->input[0] = '\0';
+		ask_user(keys, MODE_RATE,
+		    "Bandwidth of %s for 10m, each way: ", client);
+	} else {
+		snprintf(keys->command, sizeof(keys->command),
+		    "add acl banned %s for 1h", client);
+		ask_user(keys, MODE_CONFIRM,
+		    "Client %s: add it to the list banned for 1h?", client);
+	}
+}
+
+static void
+submit_rate(struct top_keys *keys)
+{
+	const char *rate = keys->input;
+
+	keys->mode = MODE_LIST;
+	if (!*rate)
+		return;
+	snprintf(keys->command, sizeof(keys->command),
+	    "set bandwidth client %s in=%s out=%s for 10m",
+	    keys->selected.proxy, rate, rate);
+	send_command(keys);
+}
+
+/* -- keys -- */
+
+/* Returns whether the key may be the next one of what is typed in. */
+static bool
+is_input(const struct top_keys *keys, int key)
+{
+	size_t n = strlen(keys->input);
+
+	if (keys->mode == MODE_RATE)
+		return n + 1 < sizeof(keys->input) && key < DELETE &&
+		       (isalnum(key) || key == '/');
+	return n < 4 && ((key >= '0' && key <= '9') || (key == '%' && n > 0));
+}
+
+static void
+press_input(struct top_keys *keys, int key)
 {
 	size_t n = strlen(keys->input);
 
@@ -296,7 +346,10 @@ press_weight(struct top_keys *keys, int key)
 	case KEY_ENTER:
 	case '\n':
 	case '\r':
-		submit_weight(keys);
+		if (keys->mode == MODE_RATE)
+			submit_rate(keys);
+		else
+			submit_weight(keys);
 		break;
 	case ESCAPE:
 		keys->mode = MODE_LIST;
@@ -307,8 +360,7 @@ press_weight(struct top_keys *keys, int key)
 		keys->input[n > 0 ? n - 1 : 0] = '\0';
 		break;
 	default:
-		if (n < 4 &&
-		    ((key >= '0' && key <= '9') || (key == '%' && n > 0))) {
+		if (is_input(keys, key)) {
 			keys->input[n] = (char)key;
 			keys->input[n + 1] = '\0';
 		}
@@ -372,6 +424,14 @@ press_list(struct top_keys *keys, int key, unsigned page)
 		if (line)
 			press_resize(keys, key, line);
 		break;
+	case 'b':
+	case 'l':
+		press_client(keys, key);
+		break;
+	case 'c':
+		keys->look.clients = !keys->look.clients;
+		keys->sent = true;
+		break;
 	case 'd':
 	case 'e':
 	case 'm':
@@ -394,7 +454,8 @@ top_keys_press(struct top_keys *keys, int key, unsigned page)
 		press_confirm(keys, key);
 		break;
 	case MODE_WEIGHT:
-		press_weight(keys, key);
+	case MODE_RATE:
+		press_input(keys, key);
 		break;
 	case MODE_HELP:
 		keys->mode = MODE_LIST;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * The keys of the live view: selection, modes, and the commands that are sent.
  *
- *              d m -                  y           command sent; its answer
+ *              d m - b                y           command sent; its answer
  *     LIST ------------> CONFIRM ---------> LIST  is the message
  *      |                    ^ |  other key
  *      |                    | +-----------> LIST  nothing sent
  *      |  w                 | lower weight
  *      +-------> WEIGHT ----+-------------> LIST  command sent
+ *      |  l
+ *      +-------> RATE --------------------> LIST  command sent
  *      |  h                 any key
  *      +-------> HELP -------------------> LIST
  *
@@ -21,7 +23,7 @@
 #include "ctl/top/data.h"
 #include "ctl/top/view.h"
 
-enum top_mode { MODE_LIST, MODE_CONFIRM, MODE_WEIGHT, MODE_HELP };
+enum top_mode { MODE_LIST, MODE_CONFIRM, MODE_WEIGHT, MODE_RATE, MODE_HELP };
 
 #define TOP_SCREEN_TIMEOUT_MS 2000 /* of a command: keys wait for it */
 
@@ -42,8 +44,8 @@ struct top_keys {
 	struct top_look look;
 	struct top_target selected;
 	char command[3 * TOP_NAME_SIZE]; /* of MODE_CONFIRM */
-	char input[8];                   /* of MODE_WEIGHT */
-	char question[256];              /* of MODE_CONFIRM and MODE_WEIGHT */
+	char input[16];                  /* of MODE_WEIGHT and MODE_RATE */
+	char question[256];              /* of all three */
 	char message[256]; /* shown until the next key; "": none */
 };
 

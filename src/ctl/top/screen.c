@@ -177,6 +177,10 @@ draw_help(void)
 	    "  e                enable it again (ready)",
 	    "  m                maintenance: no sessions",
 	    "  w                set its weight",
+	    "  c                show the clients with the most bytes, and back",
+	    "  l  b             limit the bandwidth of the selected client for "
+	    "10m;",
+	    "                   ban it for 1h: it joins the list banned",
 	    "  s                sort: as configured, by sessions, rate, bytes",
 	    "  space            pause, continue",
 	    "  h  ?             show this text",
@@ -205,16 +209,19 @@ draw_bottom(const struct top_keys *keys)
 
 	if (keys->mode == MODE_CONFIRM)
 		snprintf(line, sizeof(line), "%s y/n", keys->question);
-	else if (keys->mode == MODE_WEIGHT)
+	else if (keys->mode == MODE_WEIGHT || keys->mode == MODE_RATE)
 		snprintf(line, sizeof(line), "%s%s_  (Enter: set, Esc: cancel)",
 		    keys->question, keys->input);
 	else if (keys->message[0])
 		snprintf(line, sizeof(line), "%s", keys->message);
 	else
-		snprintf(line, sizeof(line),
-		    "%sq quit  h help  +- threads  d drain  e enable  m maint  "
-		    "w weight  s sort",
-		    keys->paused ? "PAUSED  " : "");
+		snprintf(line, sizeof(line), "%s%s",
+		    keys->paused ? "PAUSED  " : "",
+		    keys->look.clients
+		        ? "q quit  h help  c back  l limit bandwidth  b ban"
+		        : "q quit  h help  +- pool  d drain  e enable  m maint "
+		          " "
+		          "w wgt  c clients  s sort");
 	put_screen_row(LINES - 1, line, A_REVERSE);
 }
 

@@ -60,6 +60,9 @@ parse_top_option(int c, struct top *top, char *const *argv, struct err *err)
 	struct err why;
 
 	switch (c) {
+	case 'c':
+		top->keys.look.clients = true;
+		return true;
 	case 'd':
 		return parse_top_delay(optarg, &top->delay_ms, err);
 	case 'n':
@@ -70,7 +73,7 @@ parse_top_option(int c, struct top *top, char *const *argv, struct err *err)
 		return err_set(err, "-%c: a number is missing", optopt);
 	default:
 		return err_set(err,
-		    "unknown option '%s'; use -d SECONDS or -n ROUNDS",
+		    "unknown option '%s'; use -c, -d SECONDS or -n ROUNDS",
 		    argv[optind - 1]);
 	}
 }
@@ -82,12 +85,13 @@ parse_top_options(struct top *top, int argc, char **argv, struct err *err)
 
 	optind = 0; /* glibc: restart */
 	opterr = 0;
-	while ((c = getopt(argc, argv, "+:d:n:")) != -1)
+	while ((c = getopt(argc, argv, "+:cd:n:")) != -1)
 		if (!parse_top_option(c, top, argv, err))
 			return false;
 	if (optind < argc)
 		return err_set(err,
-		    "unexpected argument '%s'; use -d SECONDS or -n ROUNDS",
+		    "unexpected argument '%s'; use -c, -d SECONDS or -n "
+		    "ROUNDS",
 		    argv[optind]);
 	return true;
 }
@@ -117,8 +121,8 @@ read_round(struct top *top)
 {
 	struct top_data now;
 
-	if (!top_data_read(
-	        top->keys.where, top->timeout_ms, &now, &top->trouble)) {
+	if (!top_data_read(top->keys.where, top->timeout_ms,
+	        top->keys.look.clients, &now, &top->trouble)) {
 		top->lost = true;
 		return false;
 	}

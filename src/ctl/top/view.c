@@ -344,6 +344,40 @@ append_item(const struct top_data *data, size_t at, const struct top_look *look,
 	    look->utf8);
 }
 
+static const struct column client_columns[] = {
+    {"BYTES", 6, CELL_COUNT, offsetof(struct top_client, bytes), 0},
+    {"B/S", 6, CELL_RATE, offsetof(struct top_client, byte_rate), 0},
+    {"SESSIONS", 8, CELL_COUNT, offsetof(struct top_client, sessions), 0},
+    {"ERRORS", 6, CELL_COUNT, offsetof(struct top_client, errors), 0},
+    {.title = NULL},
+};
+
+/* The width of a client, an IPv6 network at most. */
+#define CLIENT_WIDTH 43
+
+static void
+append_clients(const struct top_data *data, const struct top_look *look,
+    struct top_lines *lines)
+{
+	struct top_line *line = append_line(lines, TOP_TITLE, 0);
+
+	sprintf(line->text, "%-*s", CLIENT_WIDTH, "CLIENT");
+	append_cells(line, client_columns, NULL, look);
+	for (size_t i = 0; i < data->clients_n; i++) {
+		line = append_line(lines, TOP_CLIENT, i);
+		sprintf(line->text, "%-*.*s", CLIENT_WIDTH, CLIENT_WIDTH,
+		    data->clients[i].name);
+		append_cells(line, client_columns, &data->clients[i], look);
+	}
+	line = append_line(lines, TOP_EMPTY, 0);
+	if (data->clients_note[0])
+		sprintf(line->text, "no clients: %s", data->clients_note);
+	else if (data->clients)
+		sprintf(line->text,
+		    "clients with the most bytes in %" PRIu64 " s",
+		    data->clients_s);
+}
+
 /* -- order -- */
 
 struct order {
@@ -409,6 +443,10 @@ top_view_make(const struct top_data *data, const struct top_look *look,
 	    rest_width(look, item_columns) < HISTORY_MIN ? "" : " HISTORY";
 
 	lines->n = 0;
+	if (look->clients) {
+		append_clients(data, look, lines);
+		return;
+	}
 	append_title(lines, "FRONTEND", item_columns, history, look);
 	append_sorted(data, TOP_FRONTEND, NULL, look, lines);
 	append_line(lines, TOP_EMPTY, 0);

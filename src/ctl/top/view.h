@@ -22,11 +22,12 @@ struct top_look {
 	unsigned width; /* columns, TOP_WIDTH_MIN to TOP_WIDTH_MAX */
 	bool utf8;      /* sparklines of blocks instead of ASCII */
 	enum top_sort sort;
+	bool clients; /* instead of frontends, servers and pools */
 };
 
 struct top_line {
 	enum top_kind kind;
-	size_t at; /* index of items, or of pools */
+	size_t at; /* index of items, of pools, or of clients */
 	bool down;
 	char text[TOP_LINE_SIZE];
 };
