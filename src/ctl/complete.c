@@ -124,12 +124,22 @@ complete_names(struct candidates *c, const char *placeholder)
 
 #define SORT_KEYS "bytes bytes-in bytes-out duration"
 
-/* Words of a command line, with `*` for any word and `@*` for one that begins
- * with `@`, and the values that may follow them. */
+#define TABLE_SET                                                              \
+	"data.bytes_in_cnt data.bytes_left data.bytes_out_cnt data.conn_cnt "  \
+	"data.refused data.server_id data.server_key data.tokens"
+#define TABLE_DATA                                                             \
+	"data.bytes_in_cnt data.bytes_left data.bytes_out_cnt data.conn_cnt "  \
+	"data.conn_cur data.refused data.server_id data.tokens"
+
+/* Words of a command line, with `*` for any word, `@*` for one that begins with
+ * `@` and `...` for any number of words, and the values that may follow
+ * them. */
 static const struct value {
 	const char *words, *values;
 } values[] = {
     {"add acl @*", "<acl>"},
+    {"add acl @* * *", ""},
+    {"add acl * *", "for"},
     {"add acl *", ""},
     {"clear acl @*", "<acl>"},
     {"clear acl *", ""},
@@ -168,48 +178,43 @@ static const struct value {
     {"set server * * *", "for"},
     {"set rate-limit", "connections sessions"},
     {"set rate-limit *", "global"},
+    {"set rate-limit * global *", "for"},
     {"set timeout", "cli"},
-    {"show closed", "backend cause client frontend last min-bytes server "
-                    "sort json"},
-    {"show closed backend", "<backend>"},
-    {"show closed cause", CLOSE_CODES},
-    {"show closed frontend", "<frontend>"},
-    {"show closed server", "<bk>/<srv>"},
-    {"show closed sort", SORT_KEYS},
-    {"show failures", "backend cause frontend last server json"},
-    {"show failures backend", "<backend>"},
-    {"show failures cause", CLOSE_CODES},
-    {"show failures frontend", "<frontend>"},
-    {"show failures server", "<bk>/<srv>"},
-    {"show sess", "all backend client frontend min-bytes older server "
-                  "sort json"},
-    {"show sess backend", "<backend>"},
-    {"show sess frontend", "<frontend>"},
-    {"show sess server", "<bk>/<srv>"},
-    {"show sess sort", SORT_KEYS},
+    {"show closed ... backend", "<backend>"},
+    {"show closed ... cause", CLOSE_CODES},
+    {"show closed ... frontend", "<frontend>"},
+    {"show closed ... server", "<bk>/<srv>"},
+    {"show closed ... sort", SORT_KEYS},
+    {"show closed ... client", ""},
+    {"show closed ... last", ""},
+    {"show closed ... min-bytes", ""},
+    {"show closed ...", "backend cause client frontend last min-bytes server "
+                        "sort json"},
+    {"show failures ... backend", "<backend>"},
+    {"show failures ... cause", CLOSE_CODES},
+    {"show failures ... frontend", "<frontend>"},
+    {"show failures ... server", "<bk>/<srv>"},
+    {"show failures ... last", ""},
+    {"show failures ...", "backend cause frontend last server json"},
+    {"show sess ... backend", "<backend>"},
+    {"show sess ... frontend", "<frontend>"},
+    {"show sess ... server", "<bk>/<srv>"},
+    {"show sess ... sort", SORT_KEYS},
+    {"show sess ... client", ""},
+    {"show sess ... older", ""},
+    {"show sess ... min-bytes", ""},
+    {"show sess ...", "all backend client frontend min-bytes older server "
+                      "sort json"},
     {"show stat", "<proxy> typed json desc no-maint up"},
-    {"show table *", "key data.conn_cnt data.conn_cur data.refused "
-                     "data.tokens json"},
+    {"show table *", "key " TABLE_DATA " json"},
     {"show table * *", "eq ne le ge lt gt"},
-    {"clear table *", "key data.conn_cnt data.conn_cur data.refused "
-                      "data.tokens"},
+    {"show table * * * *", TABLE_DATA " json"},
+    {"clear table *", "key " TABLE_DATA},
     {"clear table * *", "eq ne le ge lt gt"},
+    {"clear table * * * *", TABLE_DATA},
     {"set table *", "key"},
-    {"set table * key *", "data.conn_cnt data.refused data.tokens"},
-    {"undo drift", "server frontend pool global connections sessions"},
-    {"undo drift server", "<bk>/<srv>"},
-    {"undo drift server *",
-        "addr state weight maxconn health agent check-addr check-port "
-        "agent-addr agent-port agent-send"},
-    {"undo drift frontend", "<frontend>"},
-    {"undo drift frontend *", "maxconn"},
-    {"undo drift pool", "<pool>"},
-    {"undo drift pool *", "threads shards promotion order cpus "
-                          "handshake_threads handshake_nice"},
-    {"undo drift global", "maxconn"},
-    {"undo drift *", "per"},
-    {"undo drift * per", "second"},
-    {"undo drift server * health", "checks"},
+    {"set table * key *", TABLE_SET},
+    {"set table * key * * *", TABLE_SET},
     {"wait *", "srv-removable drained"},
     {"wait * drained", "<bk>/<srv>"},
     {"wait * srv-removable", "<bk>/<srv>"},
@@ -276,14 +281,32 @@ skip_common_words(const char *text, const char *const **words)
 	return text;
 }
 
+/* Returns whether the words are those of the row. */
+static bool
+is_row(const char *row, const char *const *words)
+{
+	const char *dots = strstr(row, " ...");
+	const char *const *left = words;
+	char begin[WORD_SIZE];
+	const char *rest;
+
+	snprintf(begin, sizeof(begin), "%.*s",
+	    dots ? (int)(dots - row) : (int)strlen(row), row);
+	rest = skip_common_words(begin, &left);
+	if (!rest || *rest)
+		return false;
+	if (!dots || !*left)
+		return !*left && (!dots || !dots[4]);
+	while (left[1])
+		left++;
+	return !dots[4] || strcmp(*left, dots + 5) == 0;
+}
+
 static bool
 complete_known_values(struct candidates *c, const char *const *words)
 {
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		const char *const *left = words;
-		const char *rest = skip_common_words(values[i].words, &left);
-
-		if (!rest || *rest || *left)
+		if (!is_row(values[i].words, words))
 			continue;
 		complete_values(c, values[i].values, " ");
 		return true;

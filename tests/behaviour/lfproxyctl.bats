@@ -280,6 +280,16 @@ offers() {
 	codes=${codes#*these are: }
 	offers "${codes%.}" show closed cause
 	offers "${codes%.}" show failures cause
+	offers "${codes%.}" show closed backend app last 5m cause
+	offers "bytes bytes-in bytes-out duration" show sess client 10.0.0.1 sort
+	offers "backend cause frontend last server json" show failures cause SC
+	offers "" show failures cause SC last
+	offers "app/a app/b" show closed cause SC server
+	offers "for" add acl banned 10.0.0.1
+	offers "for" set rate-limit connections global 7
+	offers "in= out= off" set bandwidth client 10.0.0.1
+	[[ " $(ctl --complete show table app/sticky | xargs) " == *" data.server_id "* ]]
+	[[ " $(ctl --complete set table app/sticky key 10.0.0.1 | xargs) " == *" data.server_key "* ]]
 	equal "nobody there" "import save top" \
 	    "$("$CTL" -S "$T/none" --complete | xargs)"
 }
