@@ -37,7 +37,7 @@ def look(browser, stage, checks):
                      "1 of 3 servers down: evil/evil'")
 
     def says():
-        browser.wait(f"Number({app1('total')}) > 0")
+        browser.wait(f"!['', '0', undefined].includes({app1('total')})")
         said = browser.evaluate(
             "Object.fromEntries([...document.querySelectorAll('#proxies "
             "[data-name=\"app/app1\"] [data-column]')]"
