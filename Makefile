@@ -486,7 +486,8 @@ check-san: ## unit and behaviour tests under ASan+UBSan, then under TSan
 		scripts/run-tests $$mode quick || rc=1; \
 	done; exit $$rc
 
-# Which behaviour tests sanitizers may leave out; takes half an hour.
+# Which behaviour tests sanitizers may leave out; takes half an hour.  NEW=1: tests
+# that have the tag keep it, and only the others are run.
 .PHONY: covered
 covered:
 	@scripts/install-deps check
@@ -494,7 +495,8 @@ covered:
 	@$(MAKE) --no-print-directory $(ALL_CPUS) MODE=fault all
 	@$(MAKE) --no-print-directory $(ALL_CPUS) MODE=cover all units fuzzers
 	@rm -rf build/covered
-	@python3 -B tests/behaviour/covered.py build/cover build/covered
+	@python3 -B tests/behaviour/covered.py build/cover build/covered \
+	    $(if $(filter 1,$(NEW)),new)
 
 check-package: ## lintian, the AppArmor profile, and that another build is the same; 2 minutes
 	@scripts/run-tests $(MODE) package
