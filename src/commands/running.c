@@ -437,7 +437,7 @@ static void
 walk_bands(struct walk *w)
 {
 	const struct client_bands *bands =
-	    &control_proxy(w->env->control)->client_bands;
+	    &w->env->instance->proxy.client_bands;
 
 	for (size_t i = 0; i < client_bands_count(bands); i++) {
 		struct setting now = {.subject = ""};

@@ -24,7 +24,7 @@ static const char *const options[BAND_DIRECTIONS] = {
 static struct client_bands *
 bands_of(const struct command_env *env)
 {
-	return &control_proxy(env->control)->client_bands;
+	return &env->instance->proxy.client_bands;
 }
 
 static const char *
@@ -100,8 +100,7 @@ change_band(struct call *call, const struct cidr *range,
 	int rc;
 
 	client_bands_get(bands_of(call->env), range, &before);
-	rc = session_limits_set_client(
-	    &control_orders(call->env->control)->limits, range, rate);
+	rc = session_limits_set_client(&call->env->orders->limits, range, rate);
 	if (rc == -ENOSPC)
 		return err_set(call->err,
 		    "%u client ranges are limited, which is the most; delete "

@@ -478,15 +478,3 @@ control_loop_clear(struct control *control)
 	loop_stats_clear(&control->loop_stats);
 	checker_clear_delays(control->checker);
 }
-
-struct proxy *
-control_proxy(struct control *control)
-{
-	return &control->instance.proxy;
-}
-
-struct orders *
-control_orders(struct control *control)
-{
-	return &control->orders;
-}

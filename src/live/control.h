@@ -174,11 +174,6 @@ bool control_stopping(const struct control *control);
 /* Returns whether lfproxy is stopping and has closed the listeners. */
 bool control_draining(const struct control *control);
 
-/* Returns the data plane, which the control owns. */
-struct proxy *control_proxy(struct control *control);
-/* Returns the operator's orders, which the control owns. */
-struct orders *control_orders(struct control *control);
-
 /* Statistics of the control loop, since the start or control_loop_clear. */
 struct loop_status {
 	uint64_t iterations, longest_ns, longest_cpu_ns; /* loop_stats.h */
