@@ -131,7 +131,7 @@ class Row:
         if step in ("set", "undo"):
             self.own = None if value == self.loaded else value
             self.brief = None
-        elif step == "unset" and self.command:
+        elif step == "unset" and self.form:
             self.own = self.brief = None
         elif step == "for" and self.timed and value != self.value():
             self.brief = value
@@ -143,7 +143,7 @@ class Row:
             if value != self.permanent():
                 self.brief = None
             self.loaded, self.own = value, None
-        elif step == "move" and self.at[1] and self.key != "":
+        elif step == "move" and self.at[1] not in (None, "place"):
             self.own = self.brief = None
 
 
@@ -604,7 +604,7 @@ class Site:
     def unset(self):
         changed = self.json("show drift")
         for row in self.every:
-            if not row.command:
+            if not row.form:
                 continue
             answer = self.ask(f"undo drift {row.what}").strip()
             is_changed = row.own is not None or row.brief is not None
