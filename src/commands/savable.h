@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Which changes of running.h the files can have: their rules may refuse a value
- * that a command accepts, alone or beside others.  Control thread.
+ * Finds the changes of running.h that the files can have.  Rules of the files
+ * may refuse a value that a command accepts, alone or beside others.  Control
+ * thread.
  */
 #ifndef COMMANDS_SAVABLE_H
 #define COMMANDS_SAVABLE_H

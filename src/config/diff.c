@@ -3,7 +3,6 @@
  */
 #include "config/diff.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,42 +13,6 @@
 #include "config/diff_list.h"
 #include "config/keys.h"
 #include "config/values.h"
-
-void
-changes_init(struct changes *changes)
-{
-	*changes = (struct changes){.n = 0};
-}
-
-void
-changes_fini(struct changes *changes)
-{
-	for (size_t i = 0; i < changes->n; i++)
-		free(changes->all[i].text);
-	free(changes->all);
-	free(changes->moved);
-	changes_init(changes);
-}
-
-void
-changes_add(struct changes *changes, bool restart, const char *fmt, ...)
-{
-	struct change *grown =
-	    reallocarray(changes->all, changes->n + 1, sizeof(*grown));
-	char *text;
-	va_list ap;
-
-	if (!grown)
-		return;
-	changes->all = grown;
-	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
-	va_end(ap);
-	if (text)
-		grown[changes->n++] =
-		    (struct change){.text = text, .restart = restart};
-}
 
 /* Two objects of one kind, and how they are called in a sentence. */
 struct pair {

@@ -88,7 +88,7 @@ struct control_follower {
 	 * configured. */
 	void (*report)(void *arg,
 	    void (*add)(void *to, const struct addr *asked, int fd), void *to);
-	/* As in struct upgrade_hooks. */
+	/* Does what it does in struct upgrade_hooks. */
 	void (*describe)(void *arg, enum handed_part part, FILE *out);
 	/* Makes the changes that had to wait for the servers of sets, before
 	 * this process takes over. */

@@ -32,7 +32,7 @@
 /* The time after which a source is asked to confirm its report. */
 #define SETS_CONFIRM_MS 500
 
-/* What the layers above do for the sets. */
+/* Calls by which the layers above take part in changes of the sets. */
 struct sets_hooks {
 	/* Returns whether servers may change now. */
 	bool (*may_change)(void *arg);
