@@ -112,11 +112,13 @@ entry = 127.0.0.1" routes partners inside other <<-END
 	[[ $output == *'"entry":null,'*'"dst_entry":"127.0.0.1","dst_entry_file":"'"$T/lfproxy.ini"'","dst_entry_line":'* ]]
 	ctl clear acl here
 	answers other none --raw hello
-	# Other entries in the file bring back what commands have deleted.
+	# A deletion holds as long as the file has the entry.
 	ctl reload
 	answers other none --raw hello
 	printf '127.0.0.1\n192.0.2.99\n' >"$T/partners.list"
 	ctl reload
+	answers other none --raw hello
+	ctl add acl partners 127.0.0.1
 	answers partners none --raw hello
 	run -0 ctl explain 127.0.0.1 web
 	[[ $output == *"$T/lfproxy.ini:$(line_of 'list:partners')"* ]]
