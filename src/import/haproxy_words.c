@@ -11,8 +11,9 @@ hap_report_keyword(struct hap_file *file, struct ini_section *section,
     const struct hap_line *line, bool http)
 {
 	const char *first = hap_word(line, 0);
-	const struct keyword *found = keyword_find(
-	    arena_printf(&file->doc->arena, "%s %s", first, hap_word(line, 1)));
+	const struct keyword *found =
+	    keyword_find(arena_printf(&file->doc->arena, "%s %s %s", first,
+	        hap_word(line, 1), hap_word(line, 2)));
 
 	if (found && found->reason) {
 		bool clients = found->noticed == NOTICED_ALWAYS ||

@@ -36,7 +36,7 @@ static const struct keyword keywords[] = {
     {"pidfile, pid", NOTICED_NEVER,
         LEAVE("the service manager knows the process")},
     {"master-worker", NOTICED_NEVER,
-        LEAVE("a reload keeps the process: `lfproxyctl reload`")},
+        SAME("a reload keeps the process: `lfproxyctl reload`")},
     {"mworker-max-reloads", NOTICED_NEVER, LEAVE("a reload keeps the process")},
     {"uid", NOTICED_NEVER, SAME("write user = NAME in [global]")},
     {"gid", NOTICED_NEVER, SAME("write group = NAME in [global]")},
@@ -88,7 +88,9 @@ static const struct keyword keywords[] = {
     {"fullconn", NOTICED_NEVER,
         LEAVE("maxconn of a server does not depend on the load")},
     {"id, guid", NOTICED_NEVER, LEAVE("lfproxy numbers by itself")},
-    {"email-alert", NOTICED_NEVER, LEAVE("no mail is sent; watch /metrics")},
+    {"email-alert", NOTICED_NEVER,
+        SAME("no mail is sent; watch /metrics, or write log_messages = "
+             "syslog=ADDRESS")},
     {"stats", NOTICED_NEVER, SAME("write http = ADDRESS in [global]")},
     {"monitor-uri", NOTICED_ALWAYS,
         SAME("write http = ADDRESS in [global], which has /healthz and "
@@ -209,6 +211,12 @@ static const struct keyword keywords[] = {
         SAME("write keepalive behind the addresses of listen and server")},
     {"timeout check", NOTICED_NEVER, "nothing is checked here",
         "write timeout=TIME behind check = KIND"},
+    {"filter bwlim-in, filter bwlim-out, "
+     "tcp-request content set-bandwidth-limit, "
+     "tcp-response content set-bandwidth-limit",
+        NOTICED_ALWAYS,
+        SAME("write bandwidth = out=RATE per=session, or per=client, in "
+             "[frontend NAME]; only=list:NAME chooses clients")},
     {"filter", NOTICED_ALWAYS, LEAVE("lfproxy has no filters")},
     {"use-server", NOTICED_ALWAYS,
         SAME("write a [backend NAME] with that server, and route = CONDITION "

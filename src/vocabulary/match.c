@@ -23,8 +23,8 @@ match(const char *line, const char *words, size_t n)
 			return 0;
 		}
 	}
-	return *at == '\0' || strchr(BLANKS ":=;", *at) ? (size_t)(at - line)
-	                                                : 0;
+	return *at == '\0' || strchr(BLANKS ":=;(", *at) ? (size_t)(at - line)
+	                                                 : 0;
 }
 
 size_t

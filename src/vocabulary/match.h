@@ -9,7 +9,7 @@
 
 /* Returns the length of the longest alternative with which the line begins,
  * however many blanks are between its words; 0 if there is none.  A blank, the
- * end, or one of ":=;" follows the alternative. */
+ * end, or one of ":=;(" follows the alternative. */
 size_t match_longest(const char *line, const char *words);
 
 /* Returns whether the word is an alternative of the list. */

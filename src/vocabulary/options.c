@@ -130,7 +130,9 @@ static const struct option_words server_options[] = {
     ADVICE("error-limit", OWN("error_limit = NUMBER")),
     ADVICE("max_fails", OWN("eject_after = NUMBER")),
     ADVICE("fail_timeout", OWN("eject_time = TIME")),
-    FLAG("agent-check", "agent", "on"),
+    {"agent-check", TAKES_NOTHING, DYNAMIC_TAKEN, "agent", "on", NULL,
+        LOSS_NONE, NULL,
+        "write agent=on, and agent = on port=NUMBER in [backend NAME]"},
     IN_FILE("no-agent-check", NOTHING, "agent", "off", "write agent=off"),
     VALUE("agent-addr", TEXT, "IP", "agent_addr"),
     NUMBER("agent-port", "agent_port"),
@@ -145,7 +147,7 @@ static const struct option_words server_options[] = {
     NONE("proxy-v2-options", TEXT, REFUSED, SERVERS,
         LEAVE("send_proxy=v2-tls has what is known of TLS")),
     NONE("set-proxy-v2-tlv-fmt", TEXT, UNKNOWN, CLIENTS,
-        "own TLVs have no counterpart", NULL),
+        LEAVE("own TLVs have no counterpart")),
     NONE("socks4", TEXT, NEVER, CLIENTS, LEAVE("SOCKS4 has no counterpart")),
     NONE("check-via-socks4", NOTHING, REFUSED, CLIENTS,
         LEAVE("SOCKS4 has no counterpart")),
@@ -214,7 +216,7 @@ static const struct option_words listen_options[] = {
     NONE("ssl-f-use", NOTHING, UNKNOWN, NONE, LEAVE(NEEDLESS)),
     ADVICE("bind, default_server", NEEDLESS ": leave it out"),
     NONE("accept-netscaler-cip", TEXT, UNKNOWN, CLIENTS,
-        LEAVE("this protocol is not known; nearest: accept_proxy")),
+        SAME("this protocol is not known; nearest: accept_proxy")),
     NONE("nice", TEXT, UNKNOWN, OPERATORS,
         SAME("write threads = NUMBER nice=NUMBER in [pool NAME]")),
     NONE("process, thread", TEXT, UNKNOWN, OPERATORS,
@@ -260,9 +262,12 @@ static const struct option_words listen_options[] = {
 static const struct option_words *
 find_option(const struct option_words *all, size_t n, const char *option)
 {
-	for (size_t i = 0; i < n; i++)
-		if (match_word(option, all[i].words))
+	for (size_t i = 0; i < n; i++) {
+		size_t len = match_longest(option, all[i].words);
+
+		if (len > 0 && (option[len] == '\0' || option[len] == '('))
 			return &all[i];
+	}
 	return NULL;
 }
 

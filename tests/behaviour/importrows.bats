@@ -85,6 +85,16 @@ setup_file() {
 	says "CLIENTS: clients are told apart by one value"
 }
 
+@test "importrows: filters of bandwidth and odd words get their reason" {
+	haproxy 1 'filter bwlim-out slow limit 1m period 1s\n server a 10.0.0.1:80'
+	says "CLIENTS: write bandwidth = out=RATE per=session"
+	haproxy 1 'tcp-response content set-bandwidth-limit slow\n server a 10.0.0.1:80'
+	says "CLIENTS: write bandwidth = out=RATE per=session"
+	haproxy 1 'server a 10.0.0.1:80 send-proxy-v2 set-proxy-v2-tlv-fmt(0xE1) x'
+	says "own TLVs have no counterpart"
+	lacks "servers have no such option"
+}
+
 @test "importrows: clients stick to what is stored and looked up" {
 	haproxy 0 'stick-table type ip size 9k\n stick match src\n server a 10.0.0.1:80'
 	says "no line stores this, so no client sticks"

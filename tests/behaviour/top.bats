@@ -256,7 +256,7 @@ bottom_is() {
 	wait_to_see '^done: set bandwidth client 127\.0\.0\.1 in=50MB out=50MB for 10m$'
 	[[ $(ctl show bandwidth clients) == *"127.0.0.1 "*"in=400Mbit/s"*"out=400Mbit/s"*", off in 9m"* ]]
 	press b
-	wait_to_see '^Client 127\.0\.0\.1: add it to the list banned for 1h\? y/n$'
+	wait_to_see '^Ban 127\.0\.0\.1 for 1h \(list banned; its sessions go on\)\? y/n$'
 	press n
 	wait_to_see '^Nothing was changed\.$'
 	press b
@@ -264,6 +264,10 @@ bottom_is() {
 	press y
 	wait_to_see '^done: add acl banned 127\.0\.0\.1 for 1h$'
 	[[ $(ctl show expiring) == *"acl banned 127.0.0.1: added -> absent in 59m"* ]]
+	press l
+	wait_to_see 'each way: _'
+	press 0 . 5 M B Enter
+	wait_to_see '^refused: in: .0\.5MB. is '
 	press l
 	wait_to_see 'each way: _'
 	press 1 Enter

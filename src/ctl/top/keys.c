@@ -305,7 +305,7 @@ press_client(struct top_keys *keys, int key)
 		snprintf(keys->command, sizeof(keys->command),
 		    "add acl banned %s for 1h", client);
 		ask_user(keys, MODE_CONFIRM,
-		    "Client %s: add it to the list banned for 1h?", client);
+		    "Ban %s for 1h (list banned; its sessions go on)?", client);
 	}
 }
 
@@ -333,7 +333,7 @@ is_input(const struct top_keys *keys, int key)
 
 	if (keys->mode == MODE_RATE)
 		return n + 1 < sizeof(keys->input) && key < DELETE &&
-		       (isalnum(key) || key == '/');
+		       (isalnum(key) || key == '/' || key == '.');
 	return n < 4 && ((key >= '0' && key <= '9') || (key == '%' && n > 0));
 }
 
