@@ -453,7 +453,9 @@ has_band() {
 	ctl set bandwidth client 127.0.0.1 out=1KiB/s for 100ms
 	finishes
 	equal "nothing for a time" "" "$(ctl show expiring)"
-	kill "$(ctl show info | sed -n 's/^Pid: //p')"
+	next=$(ctl show info | sed -n 's/^Pid: //p')
+	kill "$next"
+	wait_for 15 ended "$next"
 }
 
 # refused TEXT RANGE [RATE...]

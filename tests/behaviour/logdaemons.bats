@@ -153,6 +153,7 @@ need_journal() {
 	mkdir -p "$T/log/journal"
 	journal_place
 	export JOURNALD
+	OUTLIVED=journald
 	LIMIT="${place[*]} bash -eu $T/in_journal $T"
 }
 
