@@ -481,11 +481,11 @@ ini_add_key(struct ini_file *file, size_t head, const char *key,
     const char *value, struct err *err)
 {
 	const char *like = ""; /* the last entry of the key */
-	size_t behind = head;
+	size_t behind = head, end = section_end(file, head);
 	char *text = NULL;
 	bool ok;
 
-	for (size_t i = head + 1; i < section_end(file, head); i++)
+	for (size_t i = head + 1; i < end; i++)
 		if (file->lines[i] && entry_value(file->lines[i], key)) {
 			like = file->lines[i];
 			behind = entry_end(file, i);
@@ -545,10 +545,11 @@ bool
 ini_remove_range(struct ini_file *file, size_t head, const char *key,
     const struct cidr *range, struct err *err)
 {
+	size_t end = section_end(file, head);
 	char text[CIDR_TEXT_SIZE];
 	bool found = false;
 
-	for (size_t i = head + 1; i < section_end(file, head); i++) {
+	for (size_t i = head + 1; i < end; i++) {
 		const char *value =
 		    file->lines[i] ? entry_value(file->lines[i], key) : NULL;
 		size_t last, from, left = 0;
