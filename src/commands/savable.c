@@ -121,6 +121,29 @@ always_fits(const struct group *g, const struct running_change *c)
 	                        strcmp(c->key, "disabled") == 0);
 }
 
+/* Adds the change to its group; without memory it is not tried. */
+static void
+add_change(struct group *g, const struct running_change *c)
+{
+	struct config_change copy = {
+	    .key = copy_of(c->key), .text = copy_of(c->text)};
+
+	if (g->n == 0) {
+		free(g->section);
+		free(g->server);
+		g->section = copy_of(c->section);
+		g->server = copy_of(c->server);
+	}
+	if (!copy.key || !copy.text != !c->text || !g->section ||
+	    !g->server != !c->server) {
+		free((char *)(uintptr_t)copy.key);
+		free((char *)(uintptr_t)copy.text);
+		return;
+	}
+	g->changes[g->n] = copy;
+	g->at[g->n++] = g->savable->n - 1;
+}
+
 static void
 collect(void *arg, const struct running_change *c)
 {
@@ -130,7 +153,11 @@ collect(void *arg, const struct running_change *c)
 
 	if (c->ends)
 		return;
-	grown = grow(s->why, s->n, &s->room, sizeof(*grown));
+	grown = s->short_of_memory
+	            ? NULL
+	            : grow(s->why, s->n, &s->room, sizeof(*grown));
+	/* The reasons belong to the changes by their order. */
+	s->short_of_memory = !grown;
 	if (!grown)
 		return;
 	s->why = grown;
@@ -140,13 +167,7 @@ collect(void *arg, const struct running_change *c)
 		return;
 	if (!is_of_group(g, c))
 		try_group(g);
-	if (g->n == 0) {
-		g->section = copy_of(c->section);
-		g->server = copy_of(c->server);
-	}
-	g->changes[g->n] = (struct config_change){
-	    .key = copy_of(c->key), .text = copy_of(c->text)};
-	g->at[g->n++] = s->n - 1;
+	add_change(g, c);
 }
 
 void
@@ -160,6 +181,8 @@ savable_find(
 		return;
 	running_changes(env, collect, &g);
 	try_group(&g);
+	free(g.section);
+	free(g.server);
 	free(g.changes);
 	free(g.at);
 }

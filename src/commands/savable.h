@@ -11,6 +11,7 @@
 struct savable {
 	char **why; /* of each permanent change, in order; NULL: it can be */
 	size_t n, room;
+	bool short_of_memory; /* the last reasons are missing */
 };
 
 /* Tries the permanent changes in the spec of the files.  Without memory, all of

@@ -151,6 +151,12 @@ server_fits(struct spec *spec, const char *backend, const char *server,
 	if (!name_table_find(INDEXED_TABLE(spec, backends), backend, &at))
 		return true;
 	b = &spec->backends[at];
+	/* The server was deleted, and maybe another one of that name added. */
+	while (n > 1 && changes[0].tried &&
+	       strcmp(changes[0].key, "server") == 0 && !changes[0].text) {
+		changes++;
+		n--;
+	}
 	if (n > 0 && changes[0].tried &&
 	    strcmp(changes[0].key, "server") == 0) {
 		if (!changes[0].text)
