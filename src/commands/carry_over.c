@@ -551,6 +551,11 @@ carry_over_run(const struct command_env *env, const char *lines, bool last)
 	struct refused refused = {.name = ""};
 	bool late = false;
 
+	if (!copy) {
+		log_error("what commands had changed is not in force again: "
+		          "out of memory");
+		return;
+	}
 	/* A list may have been changed thousands of times. */
 	begin_changes_of_lists(env);
 	read_places(env, lines);
@@ -566,7 +571,6 @@ carry_over_run(const struct command_env *env, const char *lines, bool last)
 			run_command(env, line, &refused);
 	}
 	end_changes_of_lists(env);
-	if (copy)
-		explicit_bzero(copy, strlen(lines));
+	explicit_bzero(copy, strlen(lines));
 	free(copy);
 }
