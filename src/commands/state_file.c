@@ -34,6 +34,10 @@ path_of(const struct command_env *env)
 
 /* -- writing -- */
 
+/* Time from a change of the configuration to the file; several changes in it
+ * are written together. */
+#define SOON_MS 200
+
 static void
 put_state_lines(const struct state_file *state, FILE *out)
 {
@@ -139,6 +143,7 @@ on_state_file(struct timed_task *task, uint64_t now_ms)
 {
 	struct state_file *state = container_of(task, struct state_file, task);
 
+	state->soon = false;
 	write_state(state);
 	timed_task_schedule(task, now_ms + STATE_FILE_S * 1000);
 }
@@ -162,6 +167,7 @@ state_file_start(struct state_file *state, const struct command_env *env,
     const char *files, bool waits)
 {
 	state->env = env;
+	state->waits = waits;
 	state->files = *files ? strdup(files) : NULL;
 	try_place(state);
 	timed_task_init(&state->task, &env->instance->timer, on_state_file);
@@ -173,8 +179,18 @@ state_file_start(struct state_file *state, const struct command_env *env,
 void
 state_file_continue(struct state_file *state)
 {
+	state->waits = false;
 	if (state->env && !state->stopped)
 		on_state_file(&state->task, clock_now_ms());
+}
+
+void
+state_file_soon(struct state_file *state)
+{
+	if (!state->env || state->waits || state->stopped || state->soon)
+		return;
+	state->soon = true;
+	timed_task_schedule(&state->task, clock_now_ms() + SOON_MS);
 }
 
 void

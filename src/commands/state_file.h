@@ -34,8 +34,10 @@ struct state_file {
 	char *files; /* the configuration, as written; NULL: not from files */
 	struct timed_task task;
 	uint64_t written; /* the hash of what is in the file, 0: unknown */
-	bool stopped;
-	bool failed; /* the file could not be written last time */
+	bool waits;       /* another process writes so far */
+	bool stopped;     /* another process writes from now on */
+	bool soon;        /* state_file_soon was called */
+	bool failed;      /* the file could not be written last time */
 };
 
 /* Begins to write the file that the configuration names, if it names one.
@@ -46,6 +48,9 @@ void state_file_start(struct state_file *state, const struct command_env *env,
 
 /* Writes at once what was taken over, before a client can change it. */
 void state_file_continue(struct state_file *state);
+
+/* Writes in a moment, before the usual time: the configuration has changed. */
+void state_file_soon(struct state_file *state);
 
 /* Stops writing, because another process writes.  May precede
  * state_file_start. */

@@ -117,6 +117,7 @@ commit_endpoints(void *arg, const struct spec *spec, struct changes *changes)
 	struct endpoints *s = arg;
 
 	admin_commit(s->admin, changes);
+	state_file_soon(&s->state);
 	if (http_stays(s, &spec->global))
 		return;
 	if (s->http)

@@ -107,6 +107,19 @@ setup() {
 	changed
 }
 
+# Of two writes that are less than 5 seconds apart, the reload causes the second.
+# bats test_tags=timing
+@test "state: a reload has the file written in a moment" {
+	start
+	ctl set weight app/b 7
+	wait_for 20 written '^set weight app/b 7$'
+	sed 's|server = b .*|& weight=80|' "$T/site.ini" >"$T/new.ini"
+	mv "$T/new.ini" "$T/site.ini"
+	ctl reload
+	unwritten() { ! written '^set weight app/b 7$'; }
+	wait_for 3 unwritten
+}
+
 @test "state: a file that is cut off, changed or another one's is not used, and is told" {
 	start
 	change
