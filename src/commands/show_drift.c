@@ -200,6 +200,7 @@ run_show_drift(struct call *call)
 struct undoing {
 	char what[sizeof(((struct setting *)NULL)->subject)]; /* its subject */
 	char *command; /* that undoes the change; NULL: not found */
+	char *made;    /* the command for a change that no command undoes */
 };
 
 static void
@@ -207,8 +208,12 @@ find_undo(void *arg, const struct running_change *c)
 {
 	struct undoing *u = arg;
 
-	if (!u->command && c->undo && strcmp(c->subject, u->what) == 0)
+	if (u->command || strcmp(c->subject, u->what) != 0)
+		return;
+	if (c->undo)
 		u->command = strdup(c->undo);
+	else if (!u->made && !c->is_secret && c->commands)
+		u->made = strndup(c->commands, strcspn(c->commands, "\n"));
 }
 
 /* Runs the command that sets the value of the file, so that all rules of that
@@ -216,7 +221,7 @@ find_undo(void *arg, const struct running_change *c)
 bool
 run_undo_drift(struct call *call)
 {
-	struct undoing u = {.what = "", .command = NULL};
+	struct undoing u = {.what = ""};
 	size_t len = 0;
 
 	for (char **word = call->args; *word && len < sizeof(u.what); word++)
@@ -227,11 +232,21 @@ run_undo_drift(struct call *call)
 		    "A setting is expected as 'show drift' names it, as in "
 		    "'undo drift server app/a weight'.");
 	running_changes(call->env, find_undo, &u);
-	if (!u.command)
-		return err_set(call->err,
-		    "No command has changed a setting '%s' (use 'show "
-		    "drift').",
-		    u.what);
+	if (!u.command) {
+		if (u.made)
+			err_set(call->err,
+			    "'undo drift' is for settings; undo '%.200s' by "
+			    "the command that belongs to it.",
+			    u.made);
+		else
+			err_set(call->err,
+			    "No command has changed a setting '%s' (use 'show "
+			    "drift').",
+			    u.what);
+		free(u.made);
+		return false;
+	}
+	free(u.made);
 	call->rest =
 	    command_run(call->env, call->mode, u.command, NULL, call->out);
 	free(u.command);

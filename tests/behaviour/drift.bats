@@ -489,3 +489,12 @@ frontend web: maxconn: 100 -> 91
 	run -0 "$CTL" -S "$ADMIN" save config
 	[[ $output == *'3 changes saved, 0 left.' ]] || fail "$output"
 }
+
+@test "drift: what undo drift cannot undo is named with its command" {
+	shop
+	ctl set bandwidth client 10.8.0.1 out=1MiB/s
+	run -1 ctl undo drift bandwidth client 10.8.0.1
+	[[ $output == *"undo 'set bandwidth client 10.8.0.1 out="* ]]
+	run -1 ctl undo drift bandwidth client 10.8.0.2
+	[[ $output == *"No command has changed a setting 'bandwidth client 10.8.0.2'"* ]]
+}
