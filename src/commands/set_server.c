@@ -214,6 +214,38 @@ audit_addr(const struct call *call, const struct server *server,
 	    call, server, what, addr_text(before, from), addr_text(after, to));
 }
 
+/* Sets the address that the file gives.  Returns false when memory is short. */
+static bool
+set_addr_of_file(struct server *server)
+{
+	return server->spec->host
+	           ? operator_follow_name(server)
+	           : operator_set_addr(server, &server->spec->addr);
+}
+
+static bool
+restore_addr(
+    struct call *call, struct server *server, const struct option *option)
+{
+	char from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
+	bool is_set = server->state->overrides.addr.is_set;
+
+	snprintf(from, sizeof(from), "%s", server_address(server, to));
+	if (!set_addr_of_file(server))
+		return err_oom(call->err);
+	if (!is_set) {
+		call_say(call, SEVERITY_WARNING, "nothing changed");
+		return true;
+	}
+	call_say(call, SEVERITY_WARNING,
+	    "address changed from '%s' to '%s', that of the file, by 'stats "
+	    "socket command'",
+	    from, server_address(server, to));
+	call_audit_server(
+	    call, server, option->name, from, server_address(server, to));
+	return true;
+}
+
 /* Takes both or nothing: an IP address beside a port that is not allowed is not
  * taken, as in HAProxy since 2.9. */
 static bool
@@ -225,6 +257,8 @@ set_addr(struct call *call, struct server *server, const struct option *option)
 	char of_ip[SAID_SIZE] = "", of_port[SAID_SIZE] = "";
 	char from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
 
+	if (strcmp(call_arg(call, 2), SETTING_FILE) == 0 && !*call_arg(call, 3))
+		return restore_addr(call, server, option);
 	snprintf(from, sizeof(from), "%s", server_address(server, to));
 	if (!change_ip(&addr, port, call_arg(call, 2), of_ip)) {
 		call_fail(call);

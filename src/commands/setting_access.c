@@ -81,6 +81,7 @@ describe(struct call *call, enum setting_id id, struct setting *ret)
 		return describe(call, id, ret);                                \
 	}
 
+DESCRIBES(describe_addr, SETTING_ADDR)
 DESCRIBES(describe_weight, SETTING_WEIGHT)
 DESCRIBES(describe_state, SETTING_STATE)
 DESCRIBES(describe_maxconn_server, SETTING_SERVER_MAXCONN)
@@ -140,21 +141,6 @@ describe_pool(struct call *call, struct setting *ret)
 		if (strcmp(setting_rows[id].key, call_arg(call, 1)) == 0)
 			return describe(call, id, ret);
 	return SETTING_INVALID;
-}
-
-enum setting_answer
-describe_addr(struct call *call, struct setting *ret)
-{
-	const struct server *s = call_server(call, call_arg(call, 0));
-
-	if (!s)
-		return SETTING_INVALID;
-	if (!server_is_unresolved(s))
-		return describe(call, SETTING_ADDR, ret);
-	err_set(call->err,
-	    "Server has no address that could be put back: its name is not "
-	    "resolved.");
-	return SETTING_UNRESTORABLE;
 }
 
 enum setting_answer

@@ -172,6 +172,9 @@ static const struct value {
     {"set pool * cpus", "all"},
     {"set server *", "state weight addr maxconn health agent check-port "
                      "check-addr agent-port agent-addr agent-send"},
+    {"set server * addr", "file"},
+    {"set server * check-addr", "file"},
+    {"set server * agent-addr", "file"},
     {"set server * state", "ready drain maint"},
     {"set server * health", "up stopping down"},
     {"set server * agent", "up down"},

@@ -124,11 +124,18 @@ server_follow_place(struct server *server)
 	memset(o->places, 0, sizeof(o->places));
 }
 
+/* Returns the address without an operator's: AF_UNSPEC while the name is not
+ * resolved. */
+static const struct addr *
+given_addr(const struct server *server)
+{
+	return server->spec->host ? &server->state->resolved
+	                          : &server->spec->addr;
+}
+
 bool
 operator_set_addr(struct server *server, const struct addr *addr)
 {
-	const struct addr *given =
-	    server->spec->host ? &server->state->resolved : &server->spec->addr;
 	bool unresolved = server_is_unresolved(server);
 	char text[ADDR_TEXT_SIZE];
 
@@ -137,7 +144,8 @@ operator_set_addr(struct server *server, const struct addr *addr)
 	if (!server_put_addr(server, addr))
 		return false;
 	note_place(server, addr);
-	server->state->overrides.addr.is_set = !addr_equal(addr, given);
+	server->state->overrides.addr.is_set =
+	    !addr_equal(addr, given_addr(server));
 	log_info("server %s/%s is at %s from now on: by operator",
 	    server->backend->spec->name, server->spec->name,
 	    server_address(server, text));
@@ -147,14 +155,41 @@ operator_set_addr(struct server *server, const struct addr *addr)
 	return true;
 }
 
+bool
+operator_follow_name(struct server *server)
+{
+	struct server_overrides *o = &server->state->overrides;
+	const struct addr *given = &server->state->resolved;
+	bool moved = !addr_equal(given, server_addr(server));
+	char text[ADDR_TEXT_SIZE];
+
+	if (!o->addr.is_set)
+		return true;
+	if (moved && !server_put_addr(server, given))
+		return false;
+	o->addr = (struct override){.is_set = false};
+	memset(o->places, 0, sizeof(o->places));
+	log_info("server %s/%s follows its name again, %s %s: by operator",
+	    server->backend->spec->name, server->spec->name,
+	    server_is_unresolved(server) ? "which is not resolved,"
+	                                 : "and is at",
+	    server_address(server, text));
+	if (server_is_unresolved(server)) {
+		server_note_time(server, server_is_up(server));
+		server_mark_changed(server);
+	}
+	if (moved)
+		server_forget_failures(server);
+	return true;
+}
+
 void
 server_forget_overrides(struct server *server)
 {
 	struct server_state *s = server->state;
 
 	if (s->overrides.addr.is_set &&
-	    !server_put_addr(server,
-	        server->spec->host ? &s->resolved : &server->spec->addr))
+	    !server_put_addr(server, given_addr(server)))
 		return;
 	pattern_fini(&s->overrides.agent_send);
 	s->overrides = (struct server_overrides){.check_paused = false};

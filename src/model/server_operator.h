@@ -51,6 +51,11 @@ void server_forget_overrides(struct server *server);
 bool operator_set_addr(
     struct server *server, const struct addr *addr) MUST_CHECK;
 
+/* Makes a server that is given by a name follow the name again: the server is
+ * at the address that the name was resolved to last, and unresolved without
+ * one.  Returns false when memory is short. */
+bool operator_follow_name(struct server *server) MUST_CHECK;
+
 /* Pauses or resumes the checks.  The last result stays in force. */
 void operator_pause_check(struct server *server, bool paused);
 

@@ -86,19 +86,21 @@ static void
 read_addr(const struct setting_object *of, struct setting *ret)
 {
 	const struct server *s = of->server;
-	const struct addr *file =
-	    s->spec->host ? server_resolved(s) : &s->spec->addr;
 
 	PUT(base, "%s", s->spec->address);
-	PUT(configured, "%s", s->spec->address);
-	if (server_is_unresolved(s) || server_addr(s)->sa.sa_family == AF_UNIX)
+	PUT(configured, "%s", s->spec->host ? SETTING_FILE : s->spec->address);
+	if (server_addr(s)->sa.sa_family == AF_UNIX)
 		return;
-	put_host_and_port(s, server_addr(s), ret->value, sizeof(ret->value));
-	if (file->sa.sa_family != AF_UNSPEC)
-		put_host_and_port(
-		    s, file, ret->configured, sizeof(ret->configured));
 	ret->is_changed = s->state->overrides.addr.is_set;
 	ret->may_refuse = true;
+	if (s->spec->host && !ret->is_changed)
+		PUT(value, "%s", SETTING_FILE);
+	else
+		put_host_and_port(
+		    s, server_addr(s), ret->value, sizeof(ret->value));
+	if (!s->spec->host)
+		put_host_and_port(s, &s->spec->addr, ret->configured,
+		    sizeof(ret->configured));
 }
 
 /* Returns `10.0.0.1:80` for `10.0.0.1 port 80`. */
@@ -106,9 +108,12 @@ static const char *
 addr_in_file(const char *value, char out[SETTING_VALUE_SIZE])
 {
 	int host = (int)strcspn(value, " ");
-	const char *port = value + host + strlen(" port ");
 	bool is_ipv6 = memchr(value, ':', (size_t)host);
+	const char *port;
 
+	if (strcmp(value, SETTING_FILE) == 0)
+		return NULL;
+	port = value + host + strlen(" port ");
 	snprintf(out, SETTING_VALUE_SIZE, is_ipv6 ? "[%.*s]%s%s" : "%.*s%s%s",
 	    host, value, strcmp(port, "+0") == 0 ? "" : ":",
 	    strcmp(port, "+0") ? port : "");

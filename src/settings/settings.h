@@ -68,8 +68,9 @@ struct setting_row {
 	const char *(*blocked)(const char *value, const char *for_a_time);
 };
 
-/* Stands for the address that the file gives, or the server's if it gives none,
- * in check-addr and agent-addr. */
+/* Stands for the address that the file gives: in check-addr and agent-addr that
+ * of the server if it gives none, in addr the one that the name of the file is
+ * resolved to. */
 #define SETTING_FILE "file"
 /* Begins bytes in hexadecimal, in agent-send. */
 #define SETTING_HEX "hex"

@@ -210,6 +210,73 @@ served_by() {
 	served_by a
 }
 
+# follows NAME HOST: the server follows its name, which stands for that.
+follows() {
+	is addr "$1" "$2:$(port_of a)" && ! shows "show drift" "app/$1 addr"
+}
+
+# Symptom: the server stayed at the address that the name had stood for before.
+@test "names: after an address for a time a server follows its name again" {
+	names 'db 127.0.0.2'
+	start_app a
+	start_lfproxy < <(config 'check = off' "server = s db:$(port_of a)")
+	wait_for 10 is addr s "127.0.0.2:$(port_of a)"
+	answers 'app/s addr: 127.0.0.9 port [0-9]+ -> file in ' \
+	    "set server app/s addr 127.0.0.1 for 4s; set server app/s addr 127.0.0.9 for 4s; show expiring"
+	names 'db 127.0.0.3'
+	ctl resolve now
+	wait_for 20 nothing_of "show expiring"
+	wait_for 10 follows s 127.0.0.3
+	# An address for good is back after one for a time.
+	ctl set server app/s addr 127.0.0.4
+	ctl set server app/s addr file for 1s
+	wait_for 20 nothing_of "show expiring"
+	is addr s "127.0.0.4:$(port_of a)"
+	shows "show drift" "app/s addr: file -> 127.0.0.4 port $(port_of a)"
+}
+
+# Symptom: the address for a time became one for good.
+@test "names: an address for a time ends after a restart without the name" {
+	names 'db 127.0.0.2' 'no none'
+	start_app a
+	start_lfproxy < <(config 'check = off' "server = s db:$(port_of a)" \
+	    "server = t no:$(port_of a)" |
+	    sed "/^\[global\]/a state_file = $T/state")
+	wait_for 10 is addr s "127.0.0.2:$(port_of a)"
+	ctl set server app/s addr 127.0.0.9 for 8s
+	ctl set server app/t addr 127.0.0.9 for 8s
+	stop_lfproxy
+	names 'db none' 'no none'
+	launch_lfproxy -c "$T/lfproxy.ini"
+	wait_for 30 nothing_of "show expiring"
+	wait_for 10 is status t 'MAINT (resolution)'
+	refute shows "show drift" 'app/[st] addr'
+	names 'db 127.0.0.3' 'no 127.0.0.4'
+	ctl resolve now
+	wait_for 60 follows s 127.0.0.3
+	wait_for 60 follows t 127.0.0.4
+}
+
+@test "names: the file's address can be set while the name is not resolved" {
+	names 'db none'
+	start_app a
+	start_lfproxy < <(config "$CHECKED" "server = s db:$(port_of a)")
+	ctl set server app/s addr 127.0.0.1
+	wait_for 10 served_by a
+	run -0 ctl undo drift server app/s addr
+	[[ $output == *"to 'db:$(port_of a)', that of the file"* ]] ||
+	    fail "$output"
+	is status s 'MAINT (resolution)'
+	refute shows "show drift" 'app/s addr'
+	lfproxy_said 'app/s follows its name again, which is not resolved, db:'
+	# Nothing else changes it.
+	equal 'the answer' 'nothing changed' "$(ctl set server app/s addr file)"
+	run ctl set server app/s addr file port 9
+	[[ $output == *"Invalid addr 'file'"* ]] || fail "$output"
+	names 'db 127.0.0.1'
+	wait_for 60 served_by a
+}
+
 @test "names: a server is deleted while its name is looked up" {
 	names 'db silent'
 	start_app a

@@ -277,6 +277,39 @@ checks_and_agent_follow_the_address_unless_they_have_their_own(void **state)
 }
 
 static void
+a_server_follows_its_name_again_to_where_that_is_by_now(void **state)
+{
+	struct operated *o = *state;
+	struct addr first = ip("10.0.0.1", 0), second = ip("10.0.0.2", 0),
+	            own = ip("10.0.0.9", 90);
+	char host[] = "db";
+
+	file_of(o)->host = host;
+	file_of(o)->port = 80;
+	assert_true(operator_set_addr(o->s, &own));
+	assert_false(server_is_unresolved(o->s));
+	assert_true(operator_follow_name(o->s));
+	assert_true(server_is_unresolved(o->s));
+	assert_true(server_resolve(o->s, &first));
+	is_at(server_addr(o->s), "10.0.0.1:80");
+	assert_true(operator_set_addr(o->s, &own));
+	assert_false(server_resolve(o->s, &second));
+	is_at(server_addr(o->s), "10.0.0.9:90");
+	assert_true(operator_follow_name(o->s));
+	is_at(server_addr(o->s), "10.0.0.2:80");
+	assert_false(o->s->state->overrides.addr.is_set);
+	/* So does a server whose name has come to be what the operator has set.
+	 */
+	own = ip("10.0.0.1", 80);
+	assert_true(operator_set_addr(o->s, &own));
+	assert_false(server_resolve(o->s, &first));
+	assert_true(operator_follow_name(o->s));
+	assert_true(server_resolve(o->s, &second));
+	is_at(server_addr(o->s), "10.0.0.2:80");
+	file_of(o)->host = NULL;
+}
+
+static void
 agent_send_is_bytes(void **state)
 {
 	struct operated *o = *state;
@@ -329,6 +362,7 @@ main(void)
 	    TEST(paused_checks_do_not_count),
 	    TEST(
 	        checks_and_agent_follow_the_address_unless_they_have_their_own),
+	    TEST(a_server_follows_its_name_again_to_where_that_is_by_now),
 	    TEST(agent_send_is_bytes),
 	    TEST(counters_are_cleared_and_peaks_begin_at_what_there_is),
 	};
