@@ -117,19 +117,20 @@ tell_setting(
 	PUT(w->configured, "%s",
 	    setting_shown(&now, state_text(now.configured)));
 	PUT(w->base, "%s", now.base);
+	w->unsaved = now.unsaved;
 	if (expiring_of(w->env->expiring, &now, &pending)) {
-		if (setting_rows[id].blocked)
+		if (!w->unsaved && setting_rows[id].blocked)
 			w->unsaved = setting_rows[id].blocked(
 			    pending.former, pending.value);
 		if (strcmp(pending.former, now.configured) != 0)
 			tell_value(w, id, &now, pending.former);
-		w->unsaved = NULL;
 		w->ends = &pending;
 		tell_value(w, id, &now, pending.value);
 		w->ends = NULL;
 	} else if (now.is_changed) {
 		tell_value(w, id, &now, setting_own(&now));
 	}
+	w->unsaved = NULL;
 }
 
 /* Tells the changes of a server, a frontend, a pool, or the process. */

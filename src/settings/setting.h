@@ -23,6 +23,8 @@ struct setting {
 	bool is_changed; /* the operator's value is not the file's */
 	/* The command may succeed without changing the value. */
 	bool may_refuse;
+	/* Why no file is to have the value; NULL: it may. */
+	const char *unsaved;
 	/* The names in events; "" for none. */
 	char proxy[SETTING_NAME_SIZE], part[SETTING_NAME_SIZE];
 	/* The server whose drain the change overrules, else NULL, and what the

@@ -98,7 +98,9 @@ read_addr(const struct setting_object *of, struct setting *ret)
 	else
 		put_host_and_port(
 		    s, server_addr(s), ret->value, sizeof(ret->value));
-	if (!s->spec->host)
+	if (s->spec->host)
+		ret->unsaved = "the file has a name, which would be lost";
+	else
 		put_host_and_port(s, &s->spec->addr, ret->configured,
 		    sizeof(ret->configured));
 }

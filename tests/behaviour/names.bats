@@ -277,6 +277,27 @@ follows() {
 	wait_for 60 served_by a
 }
 
+# Symptom: the address replaced the name.
+@test "names: save config leaves the name in the file" {
+	local how
+
+	names 'db 127.0.0.2'
+	start_app a
+	start_lfproxy < <(config 'check = off' "server = s db:$(port_of a)")
+	ctl set weight app/s 7
+	ctl set server app/s addr 127.0.0.1
+	shows "show drift" 'app/s addr: file -> .* \(the file has a name, which'
+	for how in dry-run ''; do
+		# shellcheck disable=SC2086 # no word when it is empty
+		run -0 "$CTL" -S "$ADMIN" save config $how
+		[[ $output == *'app/s addr: file -> 127.0.0.1 port '*': not saved, the file has a name, which '* ]] ||
+		    fail "$output"
+		[[ $output == *'1 change '*'saved, 1 left.' ]] || fail "$output"
+	done
+	grep -qx "server = s db:$(port_of a) weight=7" "$T/lfproxy.ini"
+	served_by a
+}
+
 @test "names: a server is deleted while its name is looked up" {
 	names 'db silent'
 	start_app a
