@@ -175,18 +175,21 @@ run_show_drift(struct call *call)
 	report_row(r);
 	put_files(r, call->env->instance->model->spec);
 	d.file = put_file_changes(r, call->env);
-	savable_find(&d.savable, call->env, d.file);
+	if (n[0] > 0)
+		savable_find(&d.savable, call->env, d.file);
 	report_text(r,
 	    "# %zu change%s by commands that the files do not have\n", n[0],
 	    text_s(n[0]));
 	report_list(r, "running");
-	running_changes(call->env, put_drift, &d);
+	if (n[0] > 0)
+		running_changes(call->env, put_drift, &d);
 	report_close(r);
 	if (n[1] > 0)
 		report_text(
 		    r, "# %zu change%s for a time\n", n[1], text_s(n[1]));
 	report_list(r, "temporary");
-	running_changes(call->env, put_temporary, r);
+	if (n[1] > 0)
+		running_changes(call->env, put_temporary, r);
 	report_close(r);
 	report_end(r);
 	savable_fini(&d.savable);
