@@ -378,11 +378,10 @@ press_confirm(struct top_keys *keys, int key)
 	set_message(keys, "Nothing was changed.");
 }
 
-static void
-press_list(struct top_keys *keys, int key, unsigned page)
+/* Moves the selection.  Returns false for other keys. */
+static bool
+press_move(struct top_keys *keys, int key, unsigned page)
 {
-	const struct top_line *line = selected_line(keys);
-
 	switch (key) {
 	case KEY_UP:
 	case 'k':
@@ -404,6 +403,20 @@ press_list(struct top_keys *keys, int key, unsigned page)
 	case KEY_END:
 		move_selection(keys, LONG_MAX);
 		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+static void
+press_list(struct top_keys *keys, int key, unsigned page)
+{
+	const struct top_line *line = selected_line(keys);
+
+	if (press_move(keys, key, page))
+		return;
+	switch (key) {
 	case 'q':
 		keys->quit = true;
 		break;
