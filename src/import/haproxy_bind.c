@@ -176,7 +176,8 @@ hap_bind(struct hap_proxy *proxy, const struct hap_line *line)
 	if (bind.tls.on && !bind.tls.first_cert) {
 		report_tls(&bind);
 		hap_lost(proxy->file, proxy->fe, line, LOSS_CLIENTS,
-		    "left out: there is no certificate; write tls=NAME behind "
+		    "left out: the certificate is missing; write tls=NAME "
+		    "behind "
 		    "the address and a [tls NAME]");
 		return;
 	}

@@ -54,7 +54,8 @@ static const struct keyword keywords[] = {
         SAME("write shards = NUMBER in [pool NAME]")},
     {"busy-polling", NOTICED_NEVER, SAME("write spin = TIME in [pool NAME]")},
     {"lua-load, lua-load-per-thread", NOTICED_ALWAYS,
-        SAME("there are no scripts; write route = CONDITION backend=BACKEND")},
+        SAME("lfproxy runs no scripts; write route = CONDITION "
+             "backend=BACKEND")},
     {"external-check", NOTICED_NEVER,
         SAME("write check = script, and check_command = /PATH")},
     {"insecure-fork-wanted", NOTICED_NEVER,

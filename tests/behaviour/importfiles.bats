@@ -25,7 +25,7 @@ import_quickly() {
 	has "deny = 10.0.0.0/8"
 	says "an admin socket is a path without blanks"
 	haproxy 1 'server a 10.0.0.1:80' "bind 127.0.0.1:7001 ssl crt \"$T/my dir/rsa.pem\""
-	says "CLIENTS: left out: there is no certificate"
+	says "CLIENTS: left out: the certificate is missing"
 }
 
 @test "importfiles: nothing is in an empty file" {

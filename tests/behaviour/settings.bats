@@ -43,7 +43,7 @@ forms() {
 	plays 4 set,unset for,unset,upgrade set,for,unset set,save,unset
 }
 
-@test "settings: what changes nothing is no change" {
+@test "settings: a command that changes nothing is not recorded" {
 	plays 2 again set,again
 }
 

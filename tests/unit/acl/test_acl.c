@@ -237,7 +237,7 @@ a_deletion_holds_as_long_as_the_entry_is_read(void **state)
 	assert_true(acl_list_deleted_at(l, 1, &gone));
 	assert_int_equal(gone.range.bits, 8);
 	assert_int_equal(gone.line, 3);
-	/* What is put back is as the new content has it. */
+	/* The entry that is put back has the place of the new content. */
 	add(l, "10.0.0.0/8");
 	assert_true(has(l, "10.1.0.1"));
 	assert_int_equal(acl_list_changes(l).added, 0);

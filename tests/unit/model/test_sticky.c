@@ -121,7 +121,7 @@ a_full_server_keeps_its_sources(void **state)
 	rig_fini(&rig);
 }
 
-/* One backup at a time serves, so a session does not go to a second one. */
+/* Backups serve one at a time, so a session does not go to a second backup. */
 static void
 a_full_reserve_is_waited_for(void **state)
 {

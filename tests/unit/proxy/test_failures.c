@@ -155,7 +155,7 @@ ending(unsigned second, unsigned session)
 	return causes[(second * second / 60 + session / 100) % 6];
 }
 
-/* As threads do: sessions that end well are not in the table. */
+/* Notes only failures, like a thread: a session that ends well is left out. */
 static void
 end_session(struct failures *f, enum close_reason reason, uint64_t id,
     uint64_t counts[CLOSE_REASONS])
